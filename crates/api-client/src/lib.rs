@@ -1,0 +1,10 @@
+//! Speaks HTTP to upstream APIs: request building, credentials, transport, pagination. Knows nothing of MCP.
+
+pub mod auth;
+pub mod error;
+pub mod pagination;
+pub mod request;
+pub mod secret;
+pub mod transport;
+
+pub use http::Method;

@@ -1,0 +1,144 @@
+//! `multipart/form-data` bodies: text fields, JSON parts and files.
+
+use std::fmt::Write as _;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use super::body::{File, fields};
+use super::styles::{self, Encoding};
+use super::{Body, BodySpec, FieldEncoding};
+
+struct Part<'a> {
+    name: String,
+    filename: Option<&'a str>,
+    content_type: Option<&'a str>,
+    bytes: Vec<u8>,
+}
+
+pub(super) fn write(spec: &BodySpec, value: &Value) -> Result<Body, String> {
+    let mut parts = Vec::new();
+    for (name, value) in fields(value)? {
+        let encoding = spec.encoding.get(name);
+        let style = encoding.and_then(FieldEncoding::style);
+        let declared = encoding.and_then(|it| it.content_type.as_deref()).filter(|it| is_one(it));
+        match (value, style) {
+            (Value::Array(_) | Value::Object(_), Some((style, explode)))
+                if File::parse(value)?.is_none() =>
+            {
+                let pairs = styles::pairs(name, value, style, explode, Encoding::Raw);
+                parts.extend(pairs.into_iter().map(|(name, text)| Part {
+                    name,
+                    filename: None,
+                    content_type: declared,
+                    bytes: text.into_bytes(),
+                }));
+            }
+            (Value::Array(items), _) => {
+                for item in items {
+                    parts.push(part(spec, name, item, declared)?);
+                }
+            }
+            _ => parts.push(part(spec, name, value, declared)?),
+        }
+    }
+    assemble(&spec.content_type, &parts)
+}
+
+fn part<'a>(
+    spec: &BodySpec,
+    name: &'a str,
+    value: &'a Value,
+    declared: Option<&'a str>,
+) -> Result<Part<'a>, String> {
+    let owned = name.to_owned();
+    if let Some(file) =
+        File::parse(value).map_err(|problem| format!("field `{name}`: {problem}"))?
+    {
+        let content_type = file.content_type.or(declared).or(Some(UNKNOWN_TYPE));
+        let filename = file.filename.or(Some(name));
+        return Ok(Part { name: owned, filename, content_type, bytes: file.bytes });
+    }
+    let bytes = styles::text(value).into_owned().into_bytes();
+    let part = match value {
+        Value::Object(_) | Value::Array(_) => Part {
+            name: owned,
+            filename: None,
+            content_type: declared.or(Some("application/json")),
+            bytes,
+        },
+        _ if spec.binary_fields.contains(name) => Part {
+            name: owned,
+            filename: Some(name),
+            content_type: declared.or(Some(UNKNOWN_TYPE)),
+            bytes,
+        },
+        _ => Part { name: owned, filename: None, content_type: declared, bytes },
+    };
+    Ok(part)
+}
+
+const UNKNOWN_TYPE: &str = "application/octet-stream";
+
+fn assemble(content_type: &str, parts: &[Part<'_>]) -> Result<Body, String> {
+    let boundary = boundary(parts);
+    let mut bytes = Vec::new();
+    for part in parts {
+        let mut head = format!("--{boundary}\r\nContent-Disposition: form-data; name=\"");
+        escape(&part.name, &mut head);
+        head.push('"');
+        if let Some(filename) = part.filename {
+            head.push_str("; filename=\"");
+            escape(filename, &mut head);
+            head.push('"');
+        }
+        if let Some(content_type) = part.content_type {
+            if content_type.chars().any(char::is_control) {
+                return Err(format!("the type of field `{}` holds control characters", part.name));
+            }
+            head.extend(["\r\nContent-Type: ", content_type]);
+        }
+        head.push_str("\r\n\r\n");
+        bytes.extend_from_slice(head.as_bytes());
+        bytes.extend_from_slice(&part.bytes);
+        bytes.extend_from_slice(b"\r\n");
+    }
+    bytes.extend_from_slice(format!("--{boundary}--\r\n").as_bytes());
+    let essence = content_type.split(';').next().unwrap_or_default().trim();
+    Ok(Body { content_type: format!("{essence}; boundary={boundary}"), bytes: bytes.into() })
+}
+
+/// Hashes the content, so that no part can hold its own boundary and the same fields give the same
+/// bytes each time: a confirmed write is compared with the planned one.
+fn boundary(parts: &[Part<'_>]) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        for piece in
+            [part.name.as_bytes(), part.filename.unwrap_or_default().as_bytes(), &part.bytes]
+        {
+            hash.update(piece.len().to_be_bytes());
+            hash.update(piece);
+        }
+    }
+    let digest = hash.finalize();
+    URL_SAFE_NO_PAD.encode(digest)
+}
+
+/// Escapes a name as browsers do, so that it cannot end its quotes or the header line.
+fn escape(name: &str, into: &mut String) {
+    for letter in name.chars() {
+        if letter == '"' || letter.is_ascii_control() {
+            // Writing to a String cannot fail.
+            let _ = write!(into, "%{:02X}", u32::from(letter));
+        } else {
+            into.push(letter);
+        }
+    }
+}
+
+/// Whether a declared type names one type rather than a choice or a pattern.
+fn is_one(content_type: &str) -> bool {
+    !content_type.contains(['*', ','])
+}

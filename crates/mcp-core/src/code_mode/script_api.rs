@@ -1,0 +1,376 @@
+//! What a script can reach: every host function of a run ends here, and only here a script's wish
+//! becomes a request.
+
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Instant,
+};
+
+use async_trait::async_trait;
+use serde_json::{Value, value::RawValue};
+use tokio::sync::Semaphore;
+
+use api_client::{
+    Method,
+    transport::{Effect as WireEffect, Response},
+};
+use url::Url;
+
+use crate::{
+    context::{Api, Context},
+    openapi::{Operation, source::Loaded},
+    sandbox::{Host, HostCall, HostError, HostReply},
+};
+
+use super::{
+    answer, call,
+    journal::{CallOutcome, CallRecord, Journal},
+    paginate,
+    policy::{CallArguments, Effect, Mode, Policy, Refusal},
+    response,
+};
+
+/// The host side of one run.
+#[derive(Debug)]
+pub(super) struct ScriptApi {
+    cx: Context,
+    mode: Mode,
+    deadline: Instant,
+    journal: Journal,
+    requests: AtomicUsize,
+    bytes: AtomicUsize,
+    untrusted: AtomicBool,
+    slots: Semaphore,
+    warnings: Mutex<Vec<String>>,
+}
+
+/// A response with what the journal and the result need to know.
+#[derive(Debug)]
+pub(super) struct Answered {
+    pub(super) response: Response,
+    pub(super) operation: Operation,
+    /// Where it was sent.
+    pub(super) url: Url,
+}
+
+impl ScriptApi {
+    /// The host of a run that must end by `deadline`.
+    pub(super) fn new(cx: &Context, mode: Mode, deadline: Instant) -> Self {
+        Self {
+            mode,
+            deadline,
+            journal: Journal::default(),
+            requests: AtomicUsize::new(0),
+            bytes: AtomicUsize::new(0),
+            untrusted: AtomicBool::new(false),
+            slots: Semaphore::new(cx.limits.concurrent_requests),
+            warnings: Mutex::default(),
+            cx: cx.clone(),
+        }
+    }
+
+    /// The calls of the run so far.
+    pub(super) fn calls(&self) -> Vec<CallRecord> {
+        self.journal.calls()
+    }
+
+    /// What was odd about calls that were sent all the same.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether the run read text that outsiders can write.
+    pub(super) fn untrusted(&self) -> bool {
+        self.untrusted.load(Ordering::Relaxed)
+    }
+
+    fn api(&self, call: &HostCall) -> Result<&Arc<Api>, HostError> {
+        self.cx.api(call.binding).ok_or_else(|| HostError::new("TypeError", "no such API"))
+    }
+
+    async fn loaded(&self, api: &Api) -> Result<Arc<Loaded>, HostError> {
+        api.document
+            .get(self.deadline)
+            .await
+            .map_err(|failure| HostError::new("DocumentError", failure.to_string()))
+    }
+
+    pub(super) fn policy<'a>(&'a self, api: &'a Api, loaded: &'a Loaded) -> Policy<'a> {
+        Policy { api, loaded, access: &self.cx.access, mode: self.mode }
+    }
+
+    async fn request(&self, api: &Api, arguments: &str) -> Result<HostReply, HostError> {
+        let form = call::RequestForm::parse(arguments)?;
+        let loaded = self.loaded(api).await?;
+        let policy = self.policy(api, &loaded);
+        let routed = call::local_path(&form.path, api.transport.base_url())
+            .and_then(|path| policy.route(&form.method, &path))
+            .map_err(|refusal| self.refuse(api, &form.method, &form.path, &refusal))?;
+        let arguments = CallArguments {
+            path: routed.values.into_iter().map(|(name, value)| (name, Value::String(value))).collect(),
+            query: form.query,
+            headers: form.headers,
+            body: form.body.as_deref(),
+        };
+        let answered = self.perform(api, &loaded, routed.index, &arguments).await?;
+        self.reply(api, &answered)
+    }
+
+    async fn call_by_id(&self, api: &Api, arguments: &str) -> Result<HostReply, HostError> {
+        let (id, arguments) = named(arguments, "api.call(operationId, { ...parameters, body })")?;
+        let loaded = self.loaded(api).await?;
+        let index = self
+            .policy(api, &loaded)
+            .by_id(&id)
+            .map_err(|refusal| self.refuse(api, "CALL", &id, &refusal))?;
+        let operation = operation(&loaded, index)?;
+        let form = call::sort_arguments(&operation, arguments.as_deref(), &[])?;
+        let answered = self.perform(api, &loaded, index, &form.arguments()).await?;
+        self.reply(api, &answered)
+    }
+
+    async fn paginate(&self, api: &Api, arguments: &str) -> Result<HostReply, HostError> {
+        let (target, arguments) =
+            named(arguments, "api.paginate(path | operationId, { ...parameters, maxItems, from })")?;
+        let loaded = self.loaded(api).await?;
+        paginate::run(self, api, &loaded, &target, arguments.as_deref()).await
+    }
+
+    /// Checks, builds and sends one request; the one place where a script reaches the network.
+    pub(super) async fn perform(
+        &self,
+        api: &Api,
+        loaded: &Loaded,
+        index: usize,
+        arguments: &CallArguments<'_>,
+    ) -> Result<Answered, HostError> {
+        let policy = self.policy(api, loaded);
+        let operation = operation(loaded, index)?;
+        let method = operation.method.as_str().to_owned();
+        let refuse = |refusal: &Refusal| self.refuse(api, &method, &operation.path, refusal);
+        let effect = policy.admit(index).map_err(|it| refuse(&it))?;
+        let warnings = policy.check(&operation, arguments).map_err(|it| refuse(&it))?;
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(warnings);
+        let request = call::build(api, &loaded.document, &operation, arguments)
+            .map_err(|it| refuse(&it))?;
+        if self.requests.fetch_add(1, Ordering::Relaxed) >= self.cx.limits.requests {
+            return Err(HostError::new(
+                "LimitError",
+                format!(
+                    "limit of {} requests in one script reached: narrow the query, or go on in another script",
+                    self.cx.limits.requests
+                ),
+            ));
+        }
+        let _slot = self
+            .slots
+            .acquire()
+            .await
+            .map_err(|_| HostError::new("LimitError", "the run is over"))?;
+        let path = if request.query.is_empty() {
+            request.path.clone()
+        } else {
+            format!("{}?{}", request.path, request.query)
+        };
+        let at = self.journal.start(CallRecord {
+            api: self.api_name(api),
+            method: method.clone(),
+            path: api.transport.mask(&path).into_owned(),
+            status: None,
+            ms: None,
+            outcome: CallOutcome::Unknown,
+            write: effect == Effect::Write,
+        });
+        if api.profile.outsiders_write(&operation.path) {
+            self.untrusted.store(true, Ordering::Relaxed);
+        }
+        let started = Instant::now();
+        let deadline = self.deadline.min(started + self.cx.limits.request);
+        let wire_effect = match effect {
+            Effect::Read => WireEffect::Read,
+            Effect::Write => WireEffect::Write,
+        };
+        // A redirect re-enters the policy: it must lead to a read the script could have made.
+        let redirect = |method: &Method, path: &str, _query: &str| {
+            let routed = policy.route(method.as_str(), path).map_err(|it| it.message)?;
+            match policy.admit(routed.index) {
+                Ok(Effect::Read) => Ok(()),
+                Ok(Effect::Write) => Err("it can change things".to_owned()),
+                Err(refusal) => Err(refusal.message),
+            }
+        };
+        match api.transport.send_checked(&request, wire_effect, deadline, &redirect).await {
+            Ok(response) => {
+                self.journal.finish(at, CallOutcome::Sent, Some(response.status), started.elapsed());
+                self.account(response.body.len())?;
+                Ok(Answered { response, operation, url: address(api, &path) })
+            }
+            Err(error) => {
+                let outcome = if error.is_outcome_unknown() && effect == Effect::Write {
+                    CallOutcome::Unknown
+                } else if error.is_outcome_unknown() {
+                    CallOutcome::Sent
+                } else {
+                    CallOutcome::NotSent
+                };
+                self.journal.finish(at, outcome, None, started.elapsed());
+                Err(network_error(&error, &operation, outcome))
+            }
+        }
+    }
+
+    /// Keeps what all responses of a run may bring into the script.
+    fn account(&self, bytes: usize) -> Result<(), HostError> {
+        let sum = self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        if sum > self.cx.limits.responses {
+            return Err(HostError::new(
+                "LimitError",
+                format!(
+                    "limit of {} MB for all responses of one script reached with this one of {bytes} bytes: ask for smaller pages or fewer fields, or go on in another script",
+                    self.cx.limits.responses / 1_000_000
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    pub(super) fn reply(&self, api: &Api, answered: &Answered) -> Result<HostReply, HostError> {
+        response::to_reply(&answered.response, &answered.operation, &api.transport)
+    }
+
+    /// A refusal, noted and worded for the script.
+    pub(super) fn refuse(&self, api: &Api, method: &str, path: &str, refusal: &Refusal) -> HostError {
+        let at = self.journal.start(CallRecord {
+            api: self.api_name(api),
+            method: method.to_owned(),
+            path: path.to_owned(),
+            status: None,
+            ms: None,
+            outcome: CallOutcome::Refused,
+            write: false,
+        });
+        self.journal.finish(at, CallOutcome::Refused, None, std::time::Duration::ZERO);
+        refused(refusal)
+    }
+
+    fn api_name(&self, api: &Api) -> Option<String> {
+        (self.cx.apis.len() > 1).then(|| api.profile.binding.clone())
+    }
+
+    /// How many more requests the run may make.
+    pub(super) fn requests_left(&self) -> usize {
+        self.cx.limits.requests.saturating_sub(self.requests.load(Ordering::Relaxed))
+    }
+
+    /// How many more bytes of responses the run may take in.
+    pub(super) fn bytes_left(&self) -> usize {
+        self.cx.limits.responses.saturating_sub(self.bytes.load(Ordering::Relaxed))
+    }
+
+    /// When the run has to be over.
+    pub(super) fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    async fn search(&self, api: &Api, arguments: &str) -> Result<HostReply, HostError> {
+        let given: Vec<Value> = parse(arguments)?;
+        let query = given.first().and_then(Value::as_str).unwrap_or_default();
+        let limit = given.get(1).and_then(Value::as_u64).unwrap_or(10).clamp(1, 50);
+        let loaded = self.loaded(api).await?;
+        let rows = answer::rows(api, &loaded, &self.cx.access, query, usize::try_from(limit).unwrap_or(10));
+        Ok(HostReply { json: Value::Array(rows).to_string(), big_integers: false })
+    }
+
+    async fn describe(&self, api: &Api, arguments: &str) -> Result<HostReply, HostError> {
+        let given: Vec<Value> = parse(arguments)?;
+        let id = given.first().and_then(Value::as_str).unwrap_or_default();
+        let loaded = self.loaded(api).await?;
+        let text = match answer::exact(api, &loaded, &self.cx.access, id) {
+            Some(text) => text,
+            None => {
+                let refusal = self.policy(api, &loaded).by_id(id).err();
+                let message = refusal.map_or_else(|| format!("`{id}` is not granted"), |it| it.message);
+                return Err(HostError::new("RefusedError", message));
+            }
+        };
+        Ok(HostReply { json: Value::String(text).to_string(), big_integers: false })
+    }
+
+    async fn operations(&self, api: &Api, arguments: &str) -> Result<HostReply, HostError> {
+        let given: Vec<Value> = parse(arguments)?;
+        let offset = given.first().and_then(Value::as_u64).unwrap_or(0);
+        let loaded = self.loaded(api).await?;
+        let offset = usize::try_from(offset).unwrap_or(usize::MAX);
+        let page = answer::operations(api, &loaded, &self.cx.access, offset);
+        Ok(HostReply { json: page.to_string(), big_integers: false })
+    }
+}
+
+#[async_trait]
+impl Host for ScriptApi {
+    async fn call(&self, call: HostCall) -> Result<HostReply, HostError> {
+        let api = Arc::clone(self.api(&call)?);
+        let arguments = call.arguments.as_str();
+        match call.function.as_str() {
+            "request" => self.request(&api, arguments).await,
+            "call" => self.call_by_id(&api, arguments).await,
+            "paginate" => self.paginate(&api, arguments).await,
+            "search" => self.search(&api, arguments).await,
+            "describe" => self.describe(&api, arguments).await,
+            "operations" => self.operations(&api, arguments).await,
+            other => Err(HostError::new("TypeError", format!("`{other}` is not a function of the API"))),
+        }
+    }
+}
+
+/// The address of a request, for links that are relative to it.
+fn address(api: &Api, path_and_query: &str) -> Url {
+    let base = api.transport.base_url();
+    let full = format!("{}{path_and_query}", base.as_str().trim_end_matches('/'));
+    Url::parse(&full).unwrap_or_else(|_| base.clone())
+}
+
+fn operation(loaded: &Loaded, index: usize) -> Result<Operation, HostError> {
+    loaded
+        .document
+        .operation(index)
+        .ok_or_else(|| HostError::new("DocumentError", "the operation cannot be read from the document"))
+}
+
+/// What a script catches when a request was refused.
+pub(super) fn refused(refusal: &Refusal) -> HostError {
+    HostError::new("RefusedError", refusal.message.clone())
+        .with("status", 403)
+        .with("refused", true)
+        .with("rule", refusal.rule.name())
+}
+
+fn named(arguments: &str, usage: &str) -> Result<(String, Option<Box<RawValue>>), HostError> {
+    let wrong = || HostError::new("TypeError", format!("write `{usage}`"));
+    let mut given = serde_json::from_str::<Vec<Box<RawValue>>>(arguments).map_err(|_| wrong())?.into_iter();
+    let name = given.next().ok_or_else(wrong)?;
+    let name: String = serde_json::from_str(name.get()).map_err(|_| wrong())?;
+    Ok((name, given.next()))
+}
+
+fn parse(arguments: &str) -> Result<Vec<Value>, HostError> {
+    serde_json::from_str(arguments)
+        .map_err(|error| HostError::new("TypeError", format!("the arguments are not JSON: {error}")))
+}
+
+fn network_error(
+    error: &api_client::error::Error,
+    operation: &Operation,
+    outcome: CallOutcome,
+) -> HostError {
+    let mut message = error.to_string();
+    if outcome == CallOutcome::Unknown {
+        message.push_str("; it may have happened all the same: read the present state before trying again");
+    }
+    HostError::new("NetworkError", message)
+        .with("operation", operation.id.as_str())
+        .with("outcomeUnknown", outcome == CallOutcome::Unknown)
+}

@@ -1,0 +1,182 @@
+//! What one caller has and may do: the APIs, the access the operator granted, the shared machinery.
+//!
+//! A [`Context`] is built per connection (stdio) or per request (HTTP). Nothing per-user is static:
+//! what several callers share (documents, transports, the worker pool) is shared by `Arc`.
+
+use std::{fmt, sync::Arc, time::SystemTime};
+
+use api_client::transport::Transport;
+
+use crate::{
+    code_mode::{
+        confirm::{ConfirmMode, ConfirmationStore, MemoryConfirmations},
+        policy::Access,
+    },
+    openapi::source::DocumentSource,
+    profile::Profile,
+    sandbox::{Limits, Pool},
+};
+
+/// One upstream API: how to reach it, how to read its document, what is particular to it.
+#[derive(Debug)]
+pub struct Api {
+    /// What differs between APIs, as data.
+    pub profile: Profile,
+    /// Sends requests with the operator's credential.
+    pub transport: Arc<Transport>,
+    /// The OpenAPI document with its search index, loading in the background.
+    pub document: Arc<DocumentSource>,
+}
+
+impl Api {
+    /// The names scripts know this API by: `api` and the profile's own.
+    pub fn binding_names(&self, alone: bool) -> Vec<String> {
+        let own = self.profile.binding.clone();
+        if alone && own != "api" { vec!["api".to_owned(), own] } else { vec![own] }
+    }
+
+    /// Host (and port, where it is not the scheme's own) of the API, as shown to a person.
+    pub fn host(&self) -> String {
+        let base = self.transport.base_url();
+        let host = base.host_str().unwrap_or_default();
+        base.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+    }
+}
+
+/// Which tools a server instance shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Surface {
+    /// `search`, `execute`, `execute_write`.
+    CodeMode,
+}
+
+/// Name and version the server gives itself in the handshake.
+#[derive(Debug, Clone)]
+pub struct Identity {
+    /// `authentik-code-mode`, `sentry-mcp`, or the configured name.
+    pub name: String,
+    /// The release, as in `Cargo.toml`.
+    pub version: String,
+}
+
+/// Tells the time; tests hold it still.
+pub trait Clock: Send + Sync + fmt::Debug {
+    /// The present moment.
+    fn now(&self) -> SystemTime;
+}
+
+/// The machine's clock.
+#[derive(Debug, Clone, Copy)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> SystemTime {
+        SystemTime::now()
+    }
+}
+
+/// Everything a caller can see or do.
+#[derive(Debug, Clone)]
+pub struct Context {
+    /// How the server introduces itself.
+    pub identity: Identity,
+    /// The APIs of this server, in the operator's order; never empty.
+    pub apis: Vec<Arc<Api>>,
+    /// What the operator granted.
+    pub access: Access,
+    /// Which tools are shown.
+    pub surface: Surface,
+    /// How `execute_write` asks before it writes.
+    pub confirm: ConfirmMode,
+    /// Limits of one script.
+    pub limits: Limits,
+    /// The worker processes.
+    pub pool: Arc<Pool>,
+    /// Confirmations that were issued and not used yet.
+    pub confirmations: Arc<dyn ConfirmationStore>,
+    /// Who is calling: confirmations and the fair queue are kept apart by it.
+    pub caller: String,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl Context {
+    /// Starts a context for `api`, with the defaults of a local, single-user server.
+    pub fn builder(identity: Identity, pool: Arc<Pool>, api: Api) -> ContextBuilder {
+        ContextBuilder {
+            context: Self {
+                identity,
+                apis: vec![Arc::new(api)],
+                access: Access::default(),
+                surface: Surface::CodeMode,
+                confirm: ConfirmMode::Code,
+                limits: Limits::default(),
+                pool,
+                confirmations: Arc::new(MemoryConfirmations::default()),
+                caller: "local".to_owned(),
+                clock: Arc::new(SystemClock),
+            },
+        }
+    }
+
+    /// The API a script's binding number stands for.
+    pub fn api(&self, index: usize) -> Option<&Arc<Api>> {
+        self.apis.get(index)
+    }
+}
+
+/// Sets what differs from the defaults of [`Context::builder`].
+#[derive(Debug)]
+pub struct ContextBuilder {
+    context: Context,
+}
+
+impl ContextBuilder {
+    /// What the operator granted.
+    #[must_use]
+    pub fn access(mut self, access: Access) -> Self {
+        self.context.access = access;
+        self
+    }
+
+    /// How `execute_write` asks before it writes.
+    #[must_use]
+    pub fn confirm(mut self, confirm: ConfirmMode) -> Self {
+        self.context.confirm = confirm;
+        self
+    }
+
+    /// Limits of one script.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.context.limits = limits;
+        self
+    }
+
+    /// Who is calling.
+    #[must_use]
+    pub fn caller(mut self, caller: impl Into<String>) -> Self {
+        self.context.caller = caller.into();
+        self
+    }
+
+    /// The time source; tests hold it still.
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.context.clock = clock;
+        self
+    }
+
+    /// Where issued confirmations are kept.
+    #[must_use]
+    pub fn confirmations(mut self, store: Arc<dyn ConfirmationStore>) -> Self {
+        self.context.confirmations = store;
+        self
+    }
+
+    /// The finished context.
+    #[must_use]
+    pub fn build(self) -> Context {
+        self.context
+    }
+}

@@ -1,0 +1,508 @@
+//! Bytes to a [`Document`]: lenient, bounded, and never all or nothing.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use serde_json::value::RawValue;
+use sha2::{Digest as _, Sha256};
+use thiserror::Error;
+use url::Url;
+
+use super::document::{
+    Component, ComponentKind, Document, Method, Order, Skipped, StoredOperation, StoredPath, Summary,
+};
+use super::operation::{Parts, broken};
+use super::prose::{one_line, without_markup};
+use super::prune::{Place, Pruner, Span};
+use super::resolve::{MAX_CHAIN, Pointer};
+use super::server::{root_server, servers};
+use super::text::{Json, Kind, Object};
+use super::{swagger2, yaml};
+
+/// A document of more bytes is refused; the largest public ones have about 40 MB.
+const MAX_BYTES: usize = 128 << 20;
+
+/// How many characters of a description a summary keeps for searching.
+const MAX_DESCRIPTION: usize = 600;
+
+/// An `operationId` beyond this many bytes is no name to call by.
+const MAX_ID: usize = 200;
+
+/// Values outside the usual places that are kept because something refers to them.
+const MAX_EXTRAS: usize = 10_000;
+
+/// What the bytes of a document do not say themselves.
+#[derive(Clone, Debug, Default)]
+pub struct LoadOptions {
+    /// Where the document came from: the base of relative server URLs.
+    pub document_url: Option<Url>,
+}
+
+/// Why a document as a whole cannot be used.
+#[derive(Debug, Error)]
+pub enum LoadError {
+    /// There are no bytes, or only blanks.
+    #[error("the OpenAPI document is empty")]
+    Empty,
+    /// A web page or a sign-in form came instead.
+    #[error("got HTML, not an OpenAPI document; check the address, it may need a sign-in or be the page that shows the document")]
+    Html,
+    /// The text is in an encoding that is not UTF-8.
+    #[error("the OpenAPI document is in UTF-16; save it as UTF-8")]
+    Utf16,
+    /// There are more bytes than a document may have.
+    #[error("the OpenAPI document has {bytes} bytes, more than the {MAX_BYTES} that are read")]
+    TooLarge {
+        /// Its size.
+        bytes: usize,
+    },
+    /// The syntax is broken.
+    #[error("the OpenAPI document is not valid {syntax}: {detail}")]
+    Syntax {
+        /// `JSON` or `YAML`.
+        syntax: &'static str,
+        /// What the parser says, with line and column where it knows them.
+        detail: String,
+    },
+    /// It is JSON or YAML, but of something else.
+    #[error("this is not an OpenAPI document: it has none of `openapi`, `swagger` and `paths` at its top level, but {found}")]
+    NotOpenApi {
+        /// What is there instead.
+        found: String,
+    },
+}
+
+/// Reads an OpenAPI 2.0 or 3.x document, JSON or YAML.
+///
+/// A part that cannot be read costs only itself; see [`Document::skipped`].
+///
+/// # Errors
+/// Only where there is no OpenAPI document at all.
+pub fn load(bytes: &[u8], options: &LoadOptions) -> Result<Document, LoadError> {
+    if bytes.len() > MAX_BYTES {
+        return Err(LoadError::TooLarge { bytes: bytes.len() });
+    }
+    let text = json_text(bytes)?;
+    let source = Source::read(Json::new(&text))?;
+    let mut loader = Loader::new(&source, text.len());
+    loader.components();
+    loader.paths();
+    loader.security();
+    loader.extras();
+    let hash = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(loader.finish(hash, options))
+}
+
+/// The document as JSON text, whatever it was written in.
+fn json_text(bytes: &[u8]) -> Result<Cow<'_, str>, LoadError> {
+    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+        return Err(LoadError::Utf16);
+    }
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let text = std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
+    match text.trim_start().chars().next() {
+        None => Err(LoadError::Empty),
+        Some('<') => Err(LoadError::Html),
+        Some('{') => match serde_json::from_str::<&RawValue>(&text) {
+            Ok(_) => Ok(text),
+            // Trailing commas and comments are YAML.
+            Err(error) => yaml::to_json(&text)
+                .map(Cow::Owned)
+                .map_err(|_| LoadError::Syntax { syntax: "JSON", detail: error.to_string() }),
+        },
+        Some(_) => yaml::to_json(&text)
+            .map(Cow::Owned)
+            .map_err(|error| LoadError::Syntax { syntax: "YAML", detail: error.to_string() }),
+    }
+}
+
+/// The top level of a document.
+#[derive(Debug)]
+pub(super) struct Source<'s> {
+    pub(super) root: Object<'s>,
+    /// Version 2 of the specification, which has its own grammar.
+    pub(super) swagger: bool,
+    spec_version: Cow<'s, str>,
+}
+
+impl<'s> Source<'s> {
+    fn read(json: Json<'s>) -> Result<Self, LoadError> {
+        if !json.is_object() {
+            let found = match json.kind() {
+                Kind::Array => "is a list",
+                Kind::String | Kind::Number | Kind::Boolean | Kind::Null | Kind::Object => "is a single value",
+            };
+            return Err(LoadError::NotOpenApi { found: found.to_owned() });
+        }
+        let root = json.object();
+        let version = |name| root.get_scalar(name).filter(|version| !version.is_empty());
+        let openapi = version("openapi");
+        let swagger = version("swagger").filter(|_| openapi.is_none());
+        if openapi.is_none() && swagger.is_none() && root.get("paths").is_none() {
+            let keys: Vec<_> =
+                root.iter().take(5).map(|(key, _)| format!("`{}`", one_line(&key.name(), 40))).collect();
+            let found = if keys.is_empty() { "is empty".to_owned() } else { keys.join(", ") };
+            return Err(LoadError::NotOpenApi { found });
+        }
+        let is_swagger = swagger.as_ref().is_some_and(|version| !version.starts_with('3'));
+        let spec_version = openapi.or(swagger).unwrap_or(Cow::Borrowed("3.0.0"));
+        Ok(Self { root, swagger: is_swagger, spec_version })
+    }
+
+    /// Follows a local reference in the source itself, before anything is left out.
+    pub(super) fn follow(&self, value: Json<'s>) -> Option<Json<'s>> {
+        let mut value = value;
+        for _ in 0..MAX_CHAIN {
+            let Some(reference) = value.get_str("$ref") else { return Some(value) };
+            value = self.find(&reference)?;
+        }
+        None
+    }
+
+    fn find(&self, reference: &str) -> Option<Json<'s>> {
+        Pointer::readings(reference).find_map(|pointer| {
+            let mut segments = pointer.segments();
+            self.root.get(segments.next()?)?.walk(segments)
+        })
+    }
+}
+
+/// Fills the tables of a document.
+struct Loader<'s> {
+    source: &'s Source<'s>,
+    pruner: Pruner,
+    components: Vec<Component>,
+    paths: Vec<StoredPath>,
+    operations: Vec<StoredOperation>,
+    methods: Vec<Method>,
+    security: Option<Span>,
+    extras: Vec<(String, Span)>,
+    skipped: Vec<Skipped>,
+}
+
+impl<'s> Loader<'s> {
+    fn new(source: &'s Source<'s>, bytes: usize) -> Self {
+        Self {
+            source,
+            pruner: Pruner::with_capacity(bytes / 3),
+            components: Vec::new(),
+            paths: Vec::new(),
+            operations: Vec::new(),
+            methods: Vec::new(),
+            security: None,
+            extras: Vec::new(),
+            skipped: Vec::new(),
+        }
+    }
+
+    fn skip(&mut self, place: impl Into<String>, reason: impl Into<String>) {
+        self.skipped.push(Skipped { place: place.into(), reason: reason.into() });
+    }
+
+    fn components(&mut self) {
+        let root = &self.source.root;
+        if self.source.swagger {
+            for (name, schema) in members(root.get("definitions")) {
+                self.component(ComponentKind::Schema, &name, schema);
+            }
+            for (name, response) in members(root.get("responses")) {
+                let text = swagger2::response(response, root);
+                self.component(ComponentKind::Response, &name, Json::new(&text));
+            }
+            for (name, scheme) in members(root.get("securityDefinitions")) {
+                let text = swagger2::security_scheme(scheme);
+                self.component(ComponentKind::SecurityScheme, &name, Json::new(&text));
+            }
+        } else {
+            for (kind, values) in members(root.get("components")) {
+                let Some(kind) = ComponentKind::from_key(&kind) else { continue };
+                for (name, value) in members(Some(values)) {
+                    self.component(kind, &name, value);
+                }
+            }
+        }
+        self.components.sort_by(|a, b| (a.kind, &a.name).cmp(&(b.kind, &b.name)));
+    }
+
+    fn component(&mut self, kind: ComponentKind, name: &str, value: Json<'_>) {
+        let place = match kind {
+            ComponentKind::Schema => Place::Schema,
+            ComponentKind::Parameter => Place::Parameter,
+            ComponentKind::Body => Place::Body,
+            ComponentKind::Response => Place::Response,
+            ComponentKind::SecurityScheme => Place::Plain,
+        };
+        match self.pruner.keep(value, place) {
+            Ok(span) => self.components.push(Component { kind, name: name.to_owned(), span }),
+            Err(error) => self.skip(one_line(name, 200), error.to_string()),
+        }
+    }
+
+    fn paths(&mut self) {
+        for (template, item) in members(self.source.root.get("paths")) {
+            if template.starts_with("x-") || item.kind() == Kind::Null {
+                continue;
+            }
+            if template.chars().any(char::is_control) {
+                self.skip(one_line(&template, 200), "the path holds control characters");
+                continue;
+            }
+            let template =
+                if template.starts_with('/') { template.into_owned() } else { format!("/{template}") };
+            if let Err(reason) = self.path(&template, item) {
+                self.skip(template, reason);
+            }
+        }
+    }
+
+    fn path(&mut self, template: &str, item: Json<'s>) -> Result<(), String> {
+        if !item.is_object() {
+            return Err("the path item is not an object".to_owned());
+        }
+        let own = item.object();
+        let target = match own.get("$ref") {
+            None => None,
+            Some(_) => Some(self.source.follow(item).ok_or("the path item's `$ref` leads to nothing in this document")?.object()),
+        };
+        // What stands beside a `$ref` counts more than what it leads to.
+        let get = |name: &str| own.get(name).or_else(|| target.as_ref()?.get(name));
+        let parameters = get("parameters");
+        if parameters.is_some_and(|it| !matches!(it.kind(), Kind::Array | Kind::Null)) {
+            return Err("the path item's `parameters` is not an array".to_owned());
+        }
+        let shared = if self.source.swagger || (parameters.is_none() && get("servers").is_none()) {
+            None
+        } else {
+            let null = Json::new("null");
+            let (parameters, servers) = (parameters.unwrap_or(null), get("servers").unwrap_or(null));
+            let text = format!(r#"{{"parameters":{},"servers":{}}}"#, parameters.text(), servers.text());
+            Some(self.pruner.keep(Json::new(&text), Place::Shared).map_err(|error| error.to_string())?)
+        };
+        let path = u32::try_from(self.paths.len()).map_err(|_| "there are too many paths")?;
+        self.paths.push(StoredPath { template: template.to_owned(), shared, multi_segment: Vec::new() });
+        for method in Method::ALL {
+            let Some(operation) = get(method.key()).filter(|it| it.kind() != Kind::Null) else { continue };
+            match self.operation(operation, parameters) {
+                Ok(span) => {
+                    self.operations.push(StoredOperation { path, span });
+                    self.methods.push(method);
+                }
+                Err(reason) => self.skip(format!("{method} {template}"), reason),
+            }
+        }
+        for unknown in ["query", "additionalOperations"] {
+            if get(unknown).is_some_and(Json::is_object) {
+                let place = format!("{} {template}", unknown.to_uppercase());
+                self.skip(place, "methods beyond those of OpenAPI 3.1 are not supported");
+            }
+        }
+        Ok(())
+    }
+
+    fn operation(&mut self, operation: Json<'s>, shared: Option<Json<'s>>) -> Result<Span, String> {
+        let converted = if self.source.swagger {
+            Some(swagger2::operation(operation, shared, self.source)?)
+        } else {
+            None
+        };
+        let operation = converted.as_deref().map_or(operation, Json::new);
+        let span = self.pruner.keep(operation, Place::Operation).map_err(|error| error.to_string())?;
+        match broken(Json::new(span.of(self.pruner.text()).unwrap_or_default())) {
+            Some(reason) => Err(reason),
+            None => Ok(span),
+        }
+    }
+
+    fn security(&mut self) {
+        if let Some(security) = self.source.root.get("security") {
+            self.security = self.pruner.keep(security, Place::Data).ok();
+        }
+    }
+
+    /// Keeps what references point at and the tables do not hold: what pruning left out, and
+    /// places of a document's own invention.
+    fn extras(&mut self) {
+        let mut seen = HashSet::new();
+        loop {
+            let unusual = self.pruner.take_unusual();
+            if unusual.is_empty() {
+                return;
+            }
+            for it in unusual {
+                if seen.len() >= MAX_EXTRAS || !seen.insert(it.reference.clone()) || self.is_kept(&it.reference) {
+                    continue;
+                }
+                if let Some(value) = self.source.find(&it.reference)
+                    && let Ok(span) = self.pruner.keep(value, it.place)
+                {
+                    self.extras.push((it.reference, span));
+                }
+            }
+        }
+    }
+
+    /// Tells by the words of a pointer whether its target is in the tables.
+    fn is_kept(&self, reference: &str) -> bool {
+        let Some(pointer) = Pointer::readings(reference).next() else { return true };
+        let mut segments = pointer.segments();
+        let usual = match segments.next() {
+            Some("paths") => !self.source.swagger,
+            Some("definitions" | "responses") => self.source.swagger,
+            Some("components") => segments.next().and_then(ComponentKind::from_key).is_some(),
+            _ => false,
+        };
+        let pruned = |word: &str| {
+            matches!(word, "example" | "examples" | "headers" | "links" | "callbacks") || word.starts_with("x-")
+        };
+        usual && !segments.any(pruned)
+    }
+
+    fn finish(self, hash: String, options: &LoadOptions) -> Document {
+        let root = &self.source.root;
+        let info = root.get("info");
+        let info = |name| {
+            let text = info.and_then(|info| info.get_scalar(name));
+            one_line(text.as_deref().unwrap_or_default(), 200)
+        };
+        let mut document = Document {
+            hash,
+            title: info("title"),
+            version: info("version"),
+            spec_version: self.source.spec_version.clone().into_owned(),
+            document_url: options.document_url.as_ref().map(Url::to_string),
+            servers: if self.source.swagger { swagger2::servers(root) } else { servers(root.get("servers")) },
+            tags: Vec::new(),
+            skipped: self.skipped,
+            summaries: Vec::new(),
+            operations: self.operations,
+            paths: self.paths,
+            components: self.components,
+            extras: self.extras,
+            security: self.security,
+            text: self.pruner.into_text(),
+            order: Order::default(),
+        };
+        if document.servers.is_empty() {
+            document.servers.push(root_server());
+        }
+        document.extras.sort_by(|a, b| a.0.cmp(&b.0));
+        document.summaries = summaries(&document, &self.methods);
+        document.tags = tags(&document.summaries);
+        if document.text.contains("\"x-multi-segment\"") {
+            for index in 0..document.paths.len() {
+                document.paths[index].multi_segment = multi_segment(&document, index);
+            }
+        }
+        document.ordered()
+    }
+}
+
+/// Members with decoded names, the last of equal ones in the place of the first.
+fn members<'s>(object: Option<Json<'s>>) -> impl Iterator<Item = (Cow<'s, str>, Json<'s>)> {
+    let mut members: Vec<(Cow<'s, str>, Json<'s>)> = Vec::new();
+    let mut places = HashMap::new();
+    for (key, value) in object.into_iter().flat_map(Json::members) {
+        match places.entry(key.raw()) {
+            std::collections::hash_map::Entry::Occupied(place) => {
+                let place: &usize = place.get();
+                members[*place].1 = value;
+            }
+            std::collections::hash_map::Entry::Vacant(place) => {
+                place.insert(members.len());
+                members.push((key.name(), value));
+            }
+        }
+    }
+    members.into_iter()
+}
+
+fn summaries(document: &Document, methods: &[Method]) -> Vec<Summary> {
+    let mut summaries: Vec<_> = document
+        .operations
+        .iter()
+        .zip(methods)
+        .map(|(stored, &method)| {
+            let operation = document.stored(stored.span).object();
+            let path = document.path_at(stored.path).map(|path| path.template.clone());
+            let text = |name| operation.get_str(name).unwrap_or_default();
+            Summary {
+                id: one_line(&text("operationId"), MAX_ID),
+                method,
+                path: path.unwrap_or_default(),
+                summary: without_markup(&text("summary"), MAX_DESCRIPTION),
+                description: without_markup(&text("description"), MAX_DESCRIPTION),
+                tags: operation.get("tags").into_iter().flat_map(|tags| tags.strings()).map(|tag| one_line(&tag, 100)).collect(),
+                deprecated: operation.get("deprecated").and_then(Json::as_bool) == Some(true),
+            }
+        })
+        .collect();
+    name(&mut summaries);
+    summaries
+}
+
+/// Gives every operation a name of its own: the document's where it has one, in document order.
+fn name(summaries: &mut [Summary]) {
+    let declared: HashSet<String> = summaries.iter().map(|it| it.id.clone()).collect();
+    let mut taken: HashSet<String> = HashSet::with_capacity(summaries.len());
+    let mut later = Vec::new();
+    for (index, summary) in summaries.iter_mut().enumerate() {
+        if summary.id.is_empty() || !taken.insert(summary.id.clone()) {
+            later.push(index);
+        }
+    }
+    let mut next: HashMap<String, u32> = HashMap::new();
+    for index in later {
+        let summary = &mut summaries[index];
+        let base = if summary.id.is_empty() { id_from_path(summary) } else { summary.id.clone() };
+        let mut id = base.clone();
+        while declared.contains(&id) || taken.contains(&id) {
+            let count = next.entry(base.clone()).or_insert(1);
+            *count += 1;
+            id = format!("{base}_{count}");
+        }
+        taken.insert(id.clone());
+        summary.id = id;
+    }
+}
+
+/// `GET /users/{id}/keys` becomes `get_users_id_keys`.
+fn id_from_path(summary: &Summary) -> String {
+    let mut id = summary.method.key().to_owned();
+    for word in summary.path.split(|character: char| !character.is_alphanumeric()).filter(|it| !it.is_empty()) {
+        if id.len() + word.len() > MAX_ID {
+            break;
+        }
+        id.push('_');
+        id.push_str(word);
+    }
+    id
+}
+
+fn tags(summaries: &[Summary]) -> Vec<(String, usize)> {
+    let mut tags: Vec<(String, usize)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for tag in summaries.iter().flat_map(|it| &it.tags) {
+        let place = *places.entry(tag).or_insert(tags.len());
+        match tags.get_mut(place) {
+            Some((_, count)) => *count += 1,
+            None => tags.push((tag.clone(), 1)),
+        }
+    }
+    tags
+}
+
+fn multi_segment(document: &Document, path: usize) -> Vec<String> {
+    let path = u32::try_from(path).unwrap_or(u32::MAX);
+    let mut names = Vec::new();
+    let first = document.operations.partition_point(|it| it.path < path);
+    let operations = document.operations.iter().enumerate().skip(first);
+    for (index, _) in operations.take_while(|(_, it)| it.path == path) {
+        for parameter in document.parts(index).into_iter().flat_map(|parts: Parts<'_>| parts.parameters()) {
+            let name = parameter.name.into_owned();
+            if parameter.json.flag("x-multi-segment") && !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    names
+}

@@ -1,0 +1,244 @@
+//! The command line: every option, its help, and the name of its environment variable.
+
+use clap::{Arg, ArgAction, Args, Command, CommandFactory as _, FromArgMatches as _, Parser};
+
+/// Variables that an option reads besides its own `MCP_…`.
+const PRODUCT_VARIABLES: &[(&str, &str)] = &[
+    ("base_url", "AUTHENTIK_URL, SENTRY_URL"),
+    ("host", "SENTRY_HOST"),
+    ("access_token", "AUTHENTIK_TOKEN, SENTRY_ACCESS_TOKEN, SENTRY_AUTH_TOKEN"),
+];
+
+const EXAMPLES: &str = "\
+Examples:
+  AUTHENTIK_URL=https://id.example.com AUTHENTIK_TOKEN=… mcp-stdio
+  SENTRY_AUTH_TOKEN=… mcp-stdio --read-only
+  mcp-stdio --openapi ./gitlab.json --base-url https://git.example.com --name gitlab \\
+            --token-env GITLAB_TOKEN --auth header:PRIVATE-TOKEN
+
+Every option can be an environment variable instead; the command line wins. Options that may be
+repeated take one value a line there. Logs go to stderr, as much as RUST_LOG or LOG_LEVEL says.
+Exit status: 0 when the client closes the connection, 2 when the set-up is wrong.";
+
+/// Gives an AI agent a whole HTTP API over MCP on stdin and stdout: it can search the operations,
+/// read with scripts, and write only what a person has confirmed.
+#[derive(Parser)]
+#[command(name = "mcp-stdio", version, after_help = EXAMPLES, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) api: ApiOptions,
+    #[command(flatten)]
+    pub(crate) credential: CredentialOptions,
+    #[command(flatten)]
+    pub(crate) access: AccessOptions,
+    #[command(flatten)]
+    pub(crate) network: NetworkOptions,
+    #[command(flatten)]
+    pub(crate) limits: LimitOptions,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "API")]
+pub(crate) struct ApiOptions {
+    /// Which API: authentik, sentry or custom; by default, the one whose variables are set
+    #[arg(long, value_name = "API")]
+    pub(crate) api: Option<String>,
+
+    /// Where the API is; for Sentry, https://sentry.io by default
+    #[arg(long, value_name = "URL", alias = "url")]
+    pub(crate) base_url: Option<String>,
+
+    /// Sentry host, as a shorter way to say the base URL
+    #[arg(long, value_name = "HOST")]
+    pub(crate) host: Option<String>,
+
+    /// OpenAPI document, JSON or YAML; by default, the instance's own or Sentry's published one
+    #[arg(long, value_name = "FILE|URL")]
+    pub(crate) openapi: Option<String>,
+
+    /// What scripts call a custom API, besides `api`
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+
+    /// Directory for compiled documents, instead of the user's cache directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) spec_cache: Option<String>,
+
+    /// Keep no compiled documents on disk
+    #[arg(long)]
+    pub(crate) no_spec_cache: bool,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Credential")]
+pub(crate) struct CredentialOptions {
+    /// Take the token from this environment variable
+    #[arg(long, value_name = "NAME")]
+    pub(crate) token_env: Option<String>,
+
+    /// Take the token from this file, read again when it changes
+    #[arg(long, value_name = "PATH")]
+    pub(crate) token_file: Option<String>,
+
+    /// The token itself; other users of the machine can see it in the list of processes
+    #[arg(long, value_name = "TOKEN", allow_hyphen_values = true)]
+    pub(crate) access_token: Option<String>,
+
+    /// How the token is sent: bearer, basic, basic:USER, header:NAME or query:NAME
+    /// [default: bearer]
+    #[arg(long, value_name = "SCHEME")]
+    pub(crate) auth: Option<String>,
+
+    /// Send this header with every request to the API; may be repeated
+    #[arg(long, value_name = "NAME: VALUE", allow_hyphen_values = true)]
+    pub(crate) header: Vec<String>,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "What the agent may do")]
+pub(crate) struct AccessOptions {
+    /// Offer no way to write
+    #[arg(long)]
+    pub(crate) read_only: bool,
+
+    /// Only operations with this operationId, tag or `METHOD /glob`; may be repeated
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) allow: Vec<String>,
+
+    /// No operations with this operationId, tag or `METHOD /glob`, even if allowed; may be repeated
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) deny: Vec<String>,
+
+    /// Count this operation as reading, whatever its method; may be repeated
+    #[arg(long, value_name = "METHOD /TEMPLATE")]
+    pub(crate) mark_read: Vec<String>,
+
+    /// Vouch for what a custom API returns: results are not marked as written by outsiders
+    #[arg(long)]
+    pub(crate) trusted: bool,
+
+    /// What is shown before a script writes: plan (its requests), code (the script) or off
+    /// [default: code]
+    #[arg(long, value_name = "MODE")]
+    pub(crate) confirm: Option<String>,
+
+    /// Which tools are offered: catalog, code-mode, catalog-and-code or plain [default: code-mode]
+    #[arg(long, value_name = "SURFACE")]
+    pub(crate) surface: Option<String>,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Network")]
+pub(crate) struct NetworkOptions {
+    /// Longest time for one request [default: 30]
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) timeout: Option<String>,
+
+    /// Send every request once, also reads that the API asked to repeat
+    #[arg(long)]
+    pub(crate) no_retries: bool,
+
+    /// Send requests through this proxy, instead of the one HTTPS_PROXY or HTTP_PROXY names
+    #[arg(long, value_name = "URL")]
+    pub(crate) proxy: Option<String>,
+
+    /// Trust these certificate authorities (PEM) too; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca_cert: Vec<String>,
+
+    /// Accept any certificate: anyone on the way can then read the credential
+    #[arg(long)]
+    pub(crate) insecure_tls: bool,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Limits of one script")]
+pub(crate) struct LimitOptions {
+    /// Longest time from start to result; clients give up at 60 [default: 50]
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) wall: Option<String>,
+
+    /// Longest computing time [default: 5]
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) cpu: Option<String>,
+
+    /// Largest heap [default: 64]
+    #[arg(long, value_name = "MB")]
+    pub(crate) heap: Option<String>,
+
+    /// Most requests [default: 100]
+    #[arg(long, value_name = "N")]
+    pub(crate) max_requests: Option<String>,
+
+    /// Most requests at once [default: 8]
+    #[arg(long, value_name = "N")]
+    pub(crate) concurrency: Option<String>,
+
+    /// Largest response to one request [default: 4194304]
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) response_bytes: Option<String>,
+
+    /// Largest result; a larger one is cut and says so [default: 80000]
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) result_bytes: Option<String>,
+
+    /// Most scripts at once; further ones wait [default: twice the processors]
+    #[arg(long, value_name = "N")]
+    pub(crate) scripts: Option<String>,
+}
+
+impl Cli {
+    /// Reads the command line; help, version and usage errors end the process as clap does.
+    pub(crate) fn parse_arguments() -> Self {
+        Self::from_arg_matches(&command().get_matches()).unwrap_or_else(|error| error.exit())
+    }
+}
+
+/// The environment variable of an option.
+pub(crate) fn variable(option: &str) -> String {
+    format!("MCP_{}", option.to_ascii_uppercase().replace('-', "_"))
+}
+
+/// The command with each option's environment variables at the end of its help.
+fn command() -> Command {
+    Cli::command().mut_args(|argument| {
+        let is_option = matches!(
+            argument.get_action(),
+            ArgAction::Set | ArgAction::Append | ArgAction::SetTrue
+        );
+        if is_option { with_variables(argument) } else { argument }
+    })
+}
+
+fn with_variables(argument: Arg) -> Arg {
+    let id = argument.get_id().as_str();
+    let mut variables = variable(id);
+    for (_, others) in PRODUCT_VARIABLES.iter().filter(|(option, _)| *option == id) {
+        variables = format!("{variables}, {others}");
+    }
+    let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+    argument.help(format!("{help}\n[env: {variables}]"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_is_well_formed() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn every_option_names_its_environment_variable() {
+        for argument in command().get_arguments().filter(|it| it.get_long().is_some()) {
+            let help = argument.get_help().unwrap().to_string();
+            let variable = variable(argument.get_long().unwrap());
+            assert!(help.contains(&variable), "{variable}: {help}");
+        }
+        let command = command();
+        let base = command.get_arguments().find(|it| it.get_id() == "base_url").unwrap();
+        let help = base.get_help().unwrap().to_string();
+        assert!(help.ends_with("[env: MCP_BASE_URL, AUTHENTIK_URL, SENTRY_URL]"), "{help}");
+    }
+}

@@ -1,0 +1,17 @@
+//! Tests of the library and of the binary against the fake server.
+
+mod cli;
+mod client;
+mod http;
+mod raw;
+
+#[path = "../fake/protocol.rs"]
+mod protocol;
+
+use tokio::process::Command;
+
+fn fake(flags: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fake-server"));
+    command.args(flags);
+    command
+}

@@ -1,0 +1,206 @@
+//! `cargo xtask interop`: official clients against the real server and a mock authentik. Opt-in: it
+//! installs the clients from their registries into `target/interop`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use serde_json::{Value, json};
+
+use crate::demo::world::World;
+
+const INSPECTOR: &str = "@modelcontextprotocol/inspector@2.12.0";
+const PYTHON_CLIENT: &str = "mcp==2.3.0";
+
+const FLOW: &str = "default-authentication-flow";
+
+/// Runs every check; an error when one fails or a client cannot be installed.
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    if let Some(unknown) = arguments.first() {
+        bail!("`interop` takes no argument, not `{unknown}`");
+    }
+    for program in ["node", "npm", "python3"] {
+        if !is_there(program) {
+            println!("skipped: `{program}` is not installed");
+            return Ok(());
+        }
+    }
+    let world = World::start()?;
+    let profile = world.server.parent();
+    let target = profile.and_then(Path::parent).context("the server is in no target directory")?;
+    let clients = Clients::install(target.join("interop"))?;
+    let mut report = Report::default();
+    for era in ["legacy", "modern"] {
+        report.client(&format!("inspector ({era})"), clients.inspector(&world, era));
+    }
+    for (mode, protocol) in
+        [("legacy", "2025-11-25"), ("2026-07-28", "2026-07-28"), ("auto", "2026-07-28")]
+    {
+        let name = format!("python ({mode})");
+        let seen = clients.python(&world, mode);
+        let spoken = seen.as_ref().ok().and_then(|it| it.protocol.clone());
+        report.client(&name, seen);
+        report.check(&name, &format!("speaks {protocol}"), spoken.as_deref() == Some(protocol));
+    }
+    let Report { passed, failed } = report;
+    println!("{passed} passed, {failed} failed");
+    ensure!(failed == 0, "interop: {failed} checks failed");
+    Ok(())
+}
+
+/// The calls that each client makes.
+fn calls() -> [(&'static str, Value); 2] {
+    let path = format!("/flows/instances/{FLOW}/");
+    let code = format!("return (await ak.request(\"GET\", \"{path}\")).data.slug");
+    [("search", json!({ "query": "create a captcha stage" })), ("execute", json!({ "code": code }))]
+}
+
+/// What a client has seen of the server.
+struct Seen {
+    protocol: Option<String>,
+    tools: Vec<String>,
+    /// Text and error mark, one for each of [`calls`].
+    answers: Vec<(String, bool)>,
+}
+
+#[derive(Default)]
+struct Report {
+    passed: usize,
+    failed: usize,
+}
+
+impl Report {
+    fn client(&mut self, name: &str, seen: Result<Seen>) {
+        let Seen { tools, answers, .. } = match seen {
+            Ok(seen) => seen,
+            Err(error) => {
+                println!("FAIL  {name}: {error:#}");
+                self.failed += 1;
+                return;
+            }
+        };
+        self.check(name, "lists the tools", tools == ["search", "execute", "execute_write"]);
+        let answer = |at: usize| answers.get(at).filter(|(_, is_error)| !is_error);
+        let found = answer(0).is_some_and(|(text, _)| text.contains("stages_captcha_create"));
+        self.check(name, "searches", found);
+        let result = answer(1).and_then(|(text, _)| serde_json::from_str::<Value>(text).ok());
+        self.check(name, "executes", result.is_some_and(|it| it["result"] == FLOW));
+    }
+
+    fn check(&mut self, client: &str, what: &str, holds: bool) {
+        println!("{}  {client}: {what}", if holds { "ok  " } else { "FAIL" });
+        *(if holds { &mut self.passed } else { &mut self.failed }) += 1;
+    }
+}
+
+struct Clients {
+    inspector: PathBuf,
+    python: PathBuf,
+}
+
+impl Clients {
+    fn install(directory: PathBuf) -> Result<Self> {
+        let (npm, venv) = (directory.join("npm"), directory.join("venv"));
+        let inspector = npm.join("node_modules/.bin/mcp-inspector");
+        let python = venv.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+        let package = std::fs::read_to_string(
+            npm.join("node_modules/@modelcontextprotocol/inspector/package.json"),
+        );
+        let version = package.ok().and_then(|it| serde_json::from_str::<Value>(&it).ok());
+        let wanted = INSPECTOR.rsplit('@').next();
+        if version.as_ref().and_then(|it| it["version"].as_str()) != wanted {
+            std::fs::create_dir_all(&npm)?;
+            let mut command = Command::new("npm");
+            command.args(["install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix"]);
+            done(command.arg(&npm).arg(INSPECTOR))?;
+        }
+        if !python.exists() {
+            done(Command::new("python3").args(["-m", "venv"]).arg(&venv))?;
+        }
+        let mut pip = Command::new(&python);
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+        done(pip.arg(PYTHON_CLIENT))?;
+        Ok(Self { inspector, python })
+    }
+
+    /// One process a request, as the inspector's command line works.
+    fn inspector(&self, world: &World, era: &str) -> Result<Seen> {
+        let ask = |method: &str, more: &[&str]| -> Result<Value> {
+            let mut command = Command::new(&self.inspector);
+            world.furnish(&mut command);
+            command.args(["--cli", "--protocol-era", era, "--format", "json", "--method", method]);
+            command.args(more);
+            for (name, value) in world.environment() {
+                command.arg("-e").arg(format!("{name}={value}"));
+            }
+            command.arg("--").arg(&world.server).args(World::ARGUMENTS);
+            Ok(json_line(&mut command)?["result"].take())
+        };
+        let tools = ask("tools/list", &[])?;
+        let mut answers = Vec::new();
+        for (tool, arguments) in calls() {
+            let arguments = arguments.to_string();
+            let answer = ask("tools/call", &["--tool-name", tool, "--tool-args-json", &arguments])?;
+            let text = answer["content"][0]["text"].as_str().unwrap_or_default();
+            answers.push((text.to_owned(), answer["isError"] == true));
+        }
+        Ok(Seen { protocol: None, tools: names(&tools["tools"]), answers })
+    }
+
+    fn python(&self, world: &World, mode: &str) -> Result<Seen> {
+        let calls: Vec<_> = calls()
+            .into_iter()
+            .map(|(tool, it)| json!({ "tool": tool, "arguments": it }))
+            .collect();
+        let environment: serde_json::Map<_, _> = world
+            .environment()
+            .map(|(name, it)| (name.to_owned(), Value::from(it)))
+            .into_iter()
+            .collect();
+        let task = json!({
+            "command": world.server.to_string_lossy(), "arguments": World::ARGUMENTS,
+            "environment": environment, "mode": mode, "calls": calls,
+        });
+        let mut command = Command::new(&self.python);
+        command.args(["-c", include_str!("interop/client.py"), &task.to_string()]);
+        let seen = json_line(&mut command)?;
+        let answers =
+            seen["answers"].as_array().into_iter().flatten().map(|it| {
+                (it["text"].as_str().unwrap_or_default().to_owned(), it["isError"] == true)
+            });
+        Ok(Seen {
+            protocol: seen["protocol"].as_str().map(str::to_owned),
+            tools: names(&seen["tools"]),
+            answers: answers.collect(),
+        })
+    }
+}
+
+/// The names of tools, or the strings that are names already.
+fn names(tools: &Value) -> Vec<String> {
+    let name = |it: &Value| it.get("name").unwrap_or(it).as_str().map(str::to_owned);
+    tools.as_array().into_iter().flatten().filter_map(name).collect()
+}
+
+fn is_there(program: &str) -> bool {
+    let mut command = Command::new(program);
+    command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|it| it.success())
+}
+
+fn done(command: &mut Command) -> Result<()> {
+    let status = command.status().with_context(|| format!("starting {command:?}"))?;
+    ensure!(status.success(), "{command:?} ended with {status}");
+    Ok(())
+}
+
+/// The line of JSON on a process's stdout; what it said on stderr when there is none.
+fn json_line(command: &mut Command) -> Result<Value> {
+    let output = command.stdin(Stdio::null()).output().context("starting the client")?;
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let line = stdout.lines().find_map(|it| serde_json::from_str(it).ok());
+    line.with_context(|| {
+        let said = String::from_utf8_lossy(&output.stderr);
+        format!("{} without an answer: {}", output.status, said.trim())
+    })
+}
