@@ -307,13 +307,13 @@ fn without_bearer(text: &str) -> &str {
 }
 
 fn header_value(source: &SecretSource, text: &str) -> Result<HeaderValue, ConfigError> {
-    let value = HeaderValue::from_str(text).map_err(|_| {
+    let value = HeaderValue::from_str(text).ok().filter(|_| text.is_ascii());
+    value.map(sensitive).ok_or_else(|| {
         ConfigError::new(
             format!("`{}` holds characters a header cannot carry", source.label),
             "copy the value again: a dash, quote or space may have been replaced on the way",
         )
-    })?;
-    Ok(sensitive(value))
+    })
 }
 
 /// Keeps a value out of debug output and header compression.

@@ -91,9 +91,7 @@ impl Address {
     pub(crate) fn is_exposed(&self) -> bool {
         self.base_url.scheme() == "http"
             && match self.base_url.host() {
-                Some(Host::Domain(name)) => {
-                    name != "localhost" && !name.ends_with(".localhost")
-                }
+                Some(Host::Domain(name)) => name != "localhost" && !name.ends_with(".localhost"),
                 Some(Host::Ipv4(ip)) => !ip.is_loopback(),
                 Some(Host::Ipv6(ip)) => !ip.is_loopback(),
                 None => true,
@@ -148,6 +146,8 @@ mod tests {
 
     use super::*;
 
+    type Variables<'a> = &'a [(&'a str, &'a str)];
+
     fn options(base_url: &str, host: &str) -> ApiOptions {
         let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         ApiOptions {
@@ -164,7 +164,7 @@ mod tests {
     fn resolve(
         profile: &Profile,
         flags: (&str, &str),
-        variables: &[(&str, &str)],
+        variables: Variables<'_>,
     ) -> Result<String, String> {
         let env = |name: &str| {
             variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).into())
@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn the_first_source_that_says_anything_decides() {
         let both = [("SENTRY_URL", "https://a.test/"), ("SENTRY_HOST", "a.test")];
-        let cases: &[(Profile, (&str, &str), &[(&str, &str)], &str)] = &[
+        let cases: &[(Profile, (&str, &str), Variables<'_>, &str)] = &[
             (Profile::sentry(), ("", ""), &[], "https://sentry.io/ from the default"),
             (Profile::sentry(), ("", ""), &both, "https://a.test/ from `SENTRY_URL`"),
             (Profile::sentry(), ("b.test", ""), &both, "https://b.test/ from `--base-url`"),
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn an_address_that_cannot_be_right_is_named() {
         let sentry = Profile::sentry();
-        let cases: &[(&Profile, &[(&str, &str)], &str)] = &[
+        let cases: &[(&Profile, Variables<'_>, &str)] = &[
             (
                 &sentry,
                 &[("SENTRY_URL", "https://a.test"), ("SENTRY_HOST", "b.test")],

@@ -37,9 +37,6 @@ use crate::{
 
 /// Chatty libraries, some of which would print headers.
 const QUIETED: &str = "h2=warn,hyper=warn,hyper_util=warn,reqwest=warn,rustls=warn";
-/// The SDK says only there, and only at this level, that it could not read a line.
-const BAD_LINES: &str = "rmcp::transport::async_rw=debug";
-
 /// How long a misspelt pattern is worth waiting for.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -60,9 +57,9 @@ fn filter(rust_log: Option<String>, level: Option<String>) -> String {
         (Some(directives), _) if !directives.is_empty() => format!("{QUIETED},{directives}"),
         (_, Some(level @ ("off" | "error"))) => level.to_owned(),
         (_, Some(level @ ("warn" | "info" | "debug" | "trace"))) => {
-            format!("{level},{QUIETED},rmcp=warn,{BAD_LINES}")
+            format!("{level},{QUIETED},rmcp=warn")
         }
-        _ => format!("info,{QUIETED},rmcp=warn,{BAD_LINES}"),
+        _ => format!("info,{QUIETED},rmcp=warn"),
     }
 }
 
@@ -119,16 +116,16 @@ fn transport(settings: &Settings, limits: &Limits) -> Result<Transport, SetupErr
     options.timeout = settings.network.timeout;
     options.connect_timeout = options.connect_timeout.min(settings.network.timeout);
     options.retries = settings.network.retries;
-    options.user_agent =
-        format!("{}/{}", settings.profile.server_name, env!("CARGO_PKG_VERSION"));
+    options.user_agent = format!("{}/{}", settings.profile.server_name, env!("CARGO_PKG_VERSION"));
     options.max_response_bytes = limits.response as u64;
     let siblings = settings.profile.sibling_origins(&settings.address.base_url);
     options.allowed_origins = siblings.iter().map(url::Url::origin).collect();
     options.tls = tls(&settings.network)?;
-    options.proxy = settings.network.proxy.as_ref().map(|proxy| ProxyOptions {
-        url: Secret::new(proxy.text.as_str()),
-        no_proxy: no_proxy(),
-    });
+    options.proxy = settings
+        .network
+        .proxy
+        .as_ref()
+        .map(|proxy| ProxyOptions { url: Secret::new(proxy.text.as_str()), no_proxy: no_proxy() });
     Transport::new(options).map_err(setup_error)
 }
 
@@ -251,8 +248,7 @@ fn cache(settings: &CacheSettings) -> Option<CacheDir> {
 
 /// The user's own directory for caches, if the platform says where that is.
 fn user_cache() -> Option<PathBuf> {
-    let absolute =
-        |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let absolute = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let base = if cfg!(windows) {
         absolute("LOCALAPPDATA")?
     } else if cfg!(target_os = "macos") {
@@ -289,7 +285,7 @@ mod tests {
     fn the_log_level_is_the_operators_and_libraries_stay_quiet() {
         let some = |text: &str| Some(text.to_owned());
         let standard = "info,h2=warn,hyper=warn,hyper_util=warn,reqwest=warn,rustls=warn,\
-                        rmcp=warn,rmcp::transport::async_rw=debug";
+                        rmcp=warn";
         assert_eq!(filter(None, None), standard);
         assert_eq!(filter(some(""), some("nonsense")), standard);
         assert_eq!(filter(None, some("ERROR")), "error");
@@ -307,8 +303,7 @@ mod tests {
             insecure_tls: false,
         };
         assert_eq!(limits(&LimitSettings::default(), &network), Limits::default());
-        let larger =
-            LimitSettings { response_bytes: Some(40 << 20), ..LimitSettings::default() };
+        let larger = LimitSettings { response_bytes: Some(40 << 20), ..LimitSettings::default() };
         assert_eq!(limits(&larger, &network).responses, 40 << 20);
     }
 }

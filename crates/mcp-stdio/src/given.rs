@@ -94,10 +94,9 @@ impl Given {
         };
         match value.into_string() {
             Ok(text) => Self::checked(text, format!("`{name}`")).map(Some),
-            Err(_) => Err(SetupError::new(
-                format!("`{name}` is not UTF-8 text"),
-                "check how it is set",
-            )),
+            Err(_) => {
+                Err(SetupError::new(format!("`{name}` is not UTF-8 text"), "check how it is set"))
+            }
         }
     }
 
@@ -141,9 +140,8 @@ fn is_placeholder(text: &str) -> bool {
     let is_name = |name: &str| {
         !name.is_empty() && name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_')
     };
-    let between = |open: char, close: char| {
-        text.strip_prefix(open).and_then(|rest| rest.strip_suffix(close))
-    };
+    let between =
+        |open: char, close: char| text.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
     ["${", "{env:", "{{"].iter().any(|open| text.contains(open))
         || text.strip_prefix('$').is_some_and(is_name)
         || between('%', '%').is_some_and(is_name)
@@ -165,14 +163,24 @@ mod tests {
         let given = Given::option("base-url", Some(&flag), &env).unwrap().unwrap();
         assert_eq!((given.text.as_str(), given.from.as_str()), ("https://a.test", "`--base-url`"));
         let given = Given::option("base-url", None, &env).unwrap().unwrap();
-        assert_eq!((given.text.as_str(), given.from.as_str()), ("https://b.test", "`MCP_BASE_URL`"));
+        assert_eq!(
+            (given.text.as_str(), given.from.as_str()),
+            ("https://b.test", "`MCP_BASE_URL`")
+        );
     }
 
     #[test]
     fn placeholders_are_named_and_their_text_is_not_repeated() {
         let placeholders = [
-            "${SENTRY_AUTH_TOKEN}", "$TOKEN", "{env:TOKEN}", "<token>", "<your token>", "%TOKEN%",
-            "{{token}}", "${input:token}", "https://${HOST}/",
+            "${SENTRY_AUTH_TOKEN}",
+            "$TOKEN",
+            "{env:TOKEN}",
+            "<token>",
+            "<your token>",
+            "%TOKEN%",
+            "{{token}}",
+            "${input:token}",
+            "https://${HOST}/",
         ];
         for text in placeholders {
             let error = Given::checked(text.to_owned(), "`X`".to_owned()).unwrap_err().to_string();

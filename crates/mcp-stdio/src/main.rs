@@ -18,7 +18,7 @@ use mcp_core::{
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
 
-use crate::{cli::Cli, given::SetupError, settings::Settings, transport::Guard};
+use crate::{cli::Cli, given::SetupError, settings::Settings};
 
 /// How long calls may go on after the client closed its end; with [`FAREWELL`] below two seconds.
 const GRACE: Duration = Duration::from_millis(1200);
@@ -39,10 +39,8 @@ fn main() -> ExitCode {
 }
 
 fn run(settings: Settings) -> anyhow::Result<()> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let outcome = runtime.block_on(async {
         // Before the world is told, so that a signal that follows at once is heard.
         let end = termination();
@@ -70,7 +68,7 @@ async fn serve(context: Context, end: impl Future<Output = ()>) -> anyhow::Resul
     let cancelled = CancellationToken::new();
     let pool = Arc::clone(&context.pool);
     let server = build_server_until(context, cancelled.clone());
-    let transport = Guard::new(transport::stdio(), gone.clone());
+    let transport = transport::stdio(gone.clone());
     let session = async {
         match sdk::serve_server(server, transport).await {
             Ok(running) => {
@@ -103,7 +101,9 @@ async fn prepare_workers(pool: Arc<Pool>) {
     pool.warm_up();
     match pool.protections().await {
         Ok(protections) if protections.seccomp || protections.landlock => {}
-        Ok(_) => tracing::warn!("this system has no seccomp: scripts run under resource limits alone"),
+        Ok(_) => {
+            tracing::warn!("this system has no seccomp: scripts run under resource limits alone");
+        }
         Err(error) => tracing::error!("no sandbox: {}", error.message),
     }
 }

@@ -269,10 +269,7 @@ fn cache(options: &ApiOptions, env: Environment<'_>) -> Result<CacheSettings, Se
     }
 }
 
-fn network(
-    options: &NetworkOptions,
-    env: Environment<'_>,
-) -> Result<NetworkSettings, SetupError> {
+fn network(options: &NetworkOptions, env: Environment<'_>) -> Result<NetworkSettings, SetupError> {
     let ca_certs = Given::options("ca-cert", &options.ca_cert, env)?;
     Ok(NetworkSettings {
         timeout: match Given::option("timeout", options.timeout.as_ref(), env)? {
@@ -313,11 +310,13 @@ mod tests {
 
     use super::*;
 
+    type Variables<'a> = &'a [(&'a str, &'a str)];
+
     const AUTHENTIK: [(&str, &str); 2] =
         [("AUTHENTIK_URL", "https://id.test"), ("AUTHENTIK_TOKEN", "SECRET-1")];
     const SENTRY: [(&str, &str); 1] = [("SENTRY_AUTH_TOKEN", "SECRET-2")];
 
-    fn resolve(arguments: &[&str], variables: &[(&str, &str)]) -> Result<Settings, String> {
+    fn resolve(arguments: &[&str], variables: Variables<'_>) -> Result<Settings, String> {
         let arguments = ["mcp-stdio"].iter().chain(arguments);
         let cli = Cli::try_parse_from(arguments).map_err(|error| error.to_string())?;
         let env = |name: &str| {
@@ -330,7 +329,7 @@ mod tests {
     fn what_is_set_says_which_api_is_meant() {
         let custom = ["--openapi", "a.json", "--base-url", "https://api.test"];
         let both: Vec<_> = AUTHENTIK.into_iter().chain(SENTRY).collect();
-        let cases: &[(&[&str], &[(&str, &str)], Kind)] = &[
+        let cases: &[(&[&str], Variables<'_>, Kind)] = &[
             (&[], &AUTHENTIK, Kind::Authentik),
             (&[], &SENTRY, Kind::Sentry),
             (&["--api", "sentry"], &both, Kind::Sentry),
@@ -353,7 +352,7 @@ mod tests {
         let both: Vec<_> = AUTHENTIK.into_iter().chain(SENTRY).collect();
         let custom = ["--openapi", "a.json", "--base-url", "https://api.test"];
         let with = |more: &[&'static str]| [custom.as_slice(), more].concat();
-        let cases: &[(Vec<&str>, &[(&str, &str)], &str)] = &[
+        let cases: &[(Vec<&str>, Variables<'_>, &str)] = &[
             (vec![], &[], "no API is named"),
             (vec![], &both, "`AUTHENTIK_URL` and `SENTRY_AUTH_TOKEN` are both set"),
             (with(&[]), &SENTRY, "`SENTRY_AUTH_TOKEN` and `--openapi` are both set"),

@@ -1,4 +1,4 @@
-//! One request is one transaction: routed, checked, run under the lock, and logged with its changes.
+//! One request is one transaction: routed, checked, run under the lock, logged with its changes.
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};

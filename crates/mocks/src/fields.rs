@@ -51,9 +51,9 @@ enum Kind {
     Choice(&'static [&'static str]),
     Uuid,
     /// Errors are given by index.
-    List(Box<Kind>),
+    List(Box<Self>),
     /// Keys of other rows: the first error stands for all.
-    Keys(Box<Kind>),
+    Keys(Box<Self>),
     Object,
     Time,
 }
@@ -417,8 +417,18 @@ mod tests {
             Field::email("email"),
             Field::object("attributes"),
         ];
-        let body = json!({ "name": "four", "on": "maybe", "order": 2_147_483_648_i64, "score": "x",
-            "mode": "none", "target": "7", "groups": "a", "numbers": ["1", "x", 0], "email": "a@b", "attributes": [] });
+        let body = json!({
+            "name": "four",
+            "on": "maybe",
+            "order": 2_147_483_648_i64,
+            "score": "x",
+            "mode": "none",
+            "target": "7",
+            "groups": "a",
+            "numbers": ["1", "x", 0],
+            "email": "a@b",
+            "attributes": [],
+        });
         assert_eq!(
             errors(&fields, body),
             json!({

@@ -1,4 +1,4 @@
-//! Stateful stand-ins for authentik and Sentry, on loopback sockets, for tests, demos and evaluations.
+//! Stateful stand-ins for authentik and Sentry on loopback sockets, for tests and evaluations.
 //!
 //! Reading order: `server` (sockets), `engine` (one request is one transaction), `route`, then one
 //! folder per API and in it one file per resource. Nothing here knows our client or our server: a

@@ -34,10 +34,8 @@ impl Random {
 
     /// Lower-case hex digits.
     pub(crate) fn hex(&mut self, digits: usize) -> String {
-        let mut text = String::new();
-        while text.len() < digits {
-            text.push_str(&format!("{:016x}", self.next()));
-        }
+        let words = digits.div_ceil(16);
+        let mut text: String = (0..words).map(|_| format!("{:016x}", self.next())).collect();
         text.truncate(digits);
         text
     }
@@ -55,7 +53,7 @@ impl Ids {
         Self { seed, issued: BTreeMap::new() }
     }
 
-    /// Consecutive numbers that start somewhere in the thousand above `base`, depending on the seed.
+    /// Consecutive numbers; the seed decides where in the thousand above `base` they start.
     pub(crate) fn number(&mut self, kind: &'static str, base: u64) -> u64 {
         let start = Random::new(self.seed, kind).below(1_000);
         base + start + self.count(kind)

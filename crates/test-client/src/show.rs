@@ -97,8 +97,10 @@ pub(crate) fn plan(reply: &Value, paint: Paint) -> String {
     for warning in reply.get("warnings").and_then(Value::as_array).into_iter().flatten() {
         writeln!(text, "{} {}", paint.yellow("warning:"), plain(warning)).ok();
     }
-    if let Some(message) = reply.get("message") {
-        writeln!(text, "{}", plain(message)).ok();
+    for name in ["reason", "message"] {
+        if let Some(said) = reply.get(name) {
+            writeln!(text, "{}", plain(said)).ok();
+        }
     }
     text
 }
@@ -306,7 +308,7 @@ Nothing has been sent.
 
     #[test]
     fn a_reply_without_a_plan_shows_the_script() {
-        let reply = json!({ "preview": "one\ntwo", "message": "Nothing has been sent." });
-        assert_eq!(plan(&reply, PLAIN), "  │ one\n  │ two\nNothing has been sent.\n");
+        let reply = json!({ "preview": "one\ntwo", "reason": "expired", "message": "Call again." });
+        assert_eq!(plan(&reply, PLAIN), "  │ one\n  │ two\nexpired\nCall again.\n");
     }
 }

@@ -53,31 +53,23 @@ fn part<'a>(
     value: &'a Value,
     declared: Option<&'a str>,
 ) -> Result<Part<'a>, String> {
-    let owned = name.to_owned();
-    if let Some(file) =
-        File::parse(value).map_err(|problem| format!("field `{name}`: {problem}"))?
-    {
-        let content_type = file.content_type.or(declared).or(Some(UNKNOWN_TYPE));
-        let filename = file.filename.or(Some(name));
-        return Ok(Part { name: owned, filename, content_type, bytes: file.bytes });
-    }
-    let bytes = styles::text(value).into_owned().into_bytes();
-    let part = match value {
-        Value::Object(_) | Value::Array(_) => Part {
-            name: owned,
-            filename: None,
-            content_type: declared.or(Some("application/json")),
-            bytes,
-        },
-        _ if spec.binary_fields.contains(name) => Part {
-            name: owned,
-            filename: Some(name),
-            content_type: declared.or(Some(UNKNOWN_TYPE)),
-            bytes,
-        },
-        _ => Part { name: owned, filename: None, content_type: declared, bytes },
+    let file = File::parse(value).map_err(|problem| format!("field `{name}`: {problem}"))?;
+    let (filename, content_type, bytes) = match file {
+        Some(file) => (
+            file.filename.or(Some(name)),
+            file.content_type.or(declared).or(Some(UNKNOWN_TYPE)),
+            file.bytes,
+        ),
+        None => {
+            let (filename, customary) = match value {
+                Value::Object(_) | Value::Array(_) => (None, Some("application/json")),
+                _ if spec.binary_fields.contains(name) => (Some(name), Some(UNKNOWN_TYPE)),
+                _ => (None, None),
+            };
+            (filename, declared.or(customary), styles::text(value).into_owned().into_bytes())
+        }
     };
-    Ok(part)
+    Ok(Part { name: name.to_owned(), filename, content_type, bytes })
 }
 
 const UNKNOWN_TYPE: &str = "application/octet-stream";

@@ -27,7 +27,7 @@ fn every_query_style_is_written_as_declared() {
         (Form, false, array.clone(), "n=a%20b,c%26d%2Ce,3"),
         (Form, true, object.clone(), "R=100&g%20h=x%2Fy"),
         (Form, false, object.clone(), "n=R,100,g%20h,x%2Fy"),
-        (SpaceDelimited, false, array.clone(), "n=a%20b%20c%26d%2Ce%203"),
+        (SpaceDelimited, false, array, "n=a%20b%20c%26d%2Ce%203"),
         (SpaceDelimited, false, object.clone(), "n=R%20100%20g%20h%20x%2Fy"),
         (SpaceDelimited, true, json!([1, 2]), "n=1&n=2"),
         (PipeDelimited, false, json!(["a|b", "c"]), "n=a%7Cb%7Cc"),
@@ -357,9 +357,9 @@ fn multipart_forms_carry_fields_json_and_files() {
         "--\r\n",
     ];
     assert_eq!(parts, expected);
-    assert_eq!(body(&declared, &value).unwrap(), (content_type, text), "the same bytes again");
     let other = body(&declared, &json!({ "note": "other" })).unwrap();
     assert!(!other.0.contains(boundary));
+    assert_eq!(body(&declared, &value).unwrap(), (content_type, text), "the same bytes again");
 
     let evil = json!({ "f": { "base64": "AA", "type": "a/b\r\nX: y" } });
     assert!(body(&declared, &evil).unwrap_err().contains("control characters"));

@@ -63,7 +63,8 @@ impl Transport {
             return Err(Error::new(route, place(url), Progress::NotSent, kind));
         }
         let mut headers = HeaderMap::new();
-        // JSON is read several times faster than YAML. Without weights: some servers rank by them wrongly.
+        // JSON is read several times faster than YAML, and a server that is offered both by name may
+        // choose by its own order.
         headers.insert(header::ACCEPT, HeaderValue::from_static("application/json, */*;q=0.5"));
         for (name, value) in [
             (header::IF_NONE_MATCH, conditional.and_then(|it| it.etag.as_deref())),

@@ -14,6 +14,13 @@ pub(super) fn classify(error: &reqwest::Error, proxy: Option<&str>) -> (Progress
     }
     let causes = causes(error);
     let kind = causes.iter().find_map(|cause| kind(*cause));
+    // A request that was still waiting for its turn when the connection died.
+    let canceled = |cause: &&(dyn StdError + 'static)| {
+        cause.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_canceled)
+    };
+    if causes.iter().any(canceled) {
+        return (Progress::NotSent, kind.unwrap_or(ErrorKind::Incomplete));
+    }
     if !error.is_connect() {
         let kind = match kind {
             Some(kind) => kind,

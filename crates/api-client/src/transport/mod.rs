@@ -323,14 +323,18 @@ impl Transport {
         } else {
             headers = public_headers(&headers);
         }
+        // A redirect that turned the method into GET has no body.
+        let body = trip.body.clone().filter(|_| *method == trip.method);
+        if body.is_none() {
+            headers.remove(header::CONTENT_TYPE);
+            if matches!(*method, Method::POST | Method::PUT | Method::PATCH) {
+                // Some servers insist on a length even where nothing follows.
+                headers.insert(header::CONTENT_LENGTH, HeaderValue::from_static("0"));
+            }
+        }
         let mut request = reqwest::Request::new(method.clone(), full);
         *request.headers_mut() = headers;
-        // A redirect that turned the method into GET has no body.
-        if *method == trip.method {
-            *request.body_mut() = trip.body.clone().map(reqwest::Body::from);
-        } else {
-            request.headers_mut().remove(header::CONTENT_TYPE);
-        }
+        *request.body_mut() = body.map(reqwest::Body::from);
         let answer = tokio::time::timeout_at(trip.deadline.into(), client.execute(request)).await;
         match answer {
             Ok(Ok(response)) => Ok(response),

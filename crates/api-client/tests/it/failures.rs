@@ -153,7 +153,7 @@ async fn no_failure_shows_a_credential_or_a_value() {
         let mut text = format!("{error} {error:?} {transport:?}");
         let mut source = error.source();
         while let Some(cause) = source {
-            text.push_str(&format!(" {cause} {cause:?}"));
+            text.extend([cause.to_string(), format!("{cause:?}")]);
             source = cause.source();
         }
         assert!(text.contains("GET /users/{id}"), "{text}");

@@ -129,7 +129,6 @@ async fn an_empty_post_has_a_length() {
 
 #[tokio::test]
 async fn settings_that_cannot_work_are_found_at_once() {
-    let base = |text: &str| url::Url::parse(text).unwrap();
     for (text, word) in [
         ("ftp://h/", "`https://`"),
         ("https://user:hunter22@h/", "user name or password"),
@@ -152,6 +151,18 @@ async fn settings_that_cannot_work_are_found_at_once() {
     });
     let error = Transport::new(options).unwrap_err().to_string();
     assert!(error.contains("proxy") && !error.contains("hunter22"), "{error}");
+}
+
+#[test]
+fn a_request_in_flight_can_move_between_threads() {
+    fn movable(_: &impl Send) {}
+    let transport = Transport::new(TransportOptions::new(base("https://h/"))).unwrap();
+    movable(&transport.send(&get("/x"), Effect::Read, soon()));
+    movable(&transport.fetch(&base("https://h/"), None, soon()));
+}
+
+fn base(text: &str) -> url::Url {
+    url::Url::parse(text).unwrap()
 }
 
 #[tokio::test]

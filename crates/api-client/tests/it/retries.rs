@@ -78,7 +78,8 @@ async fn a_write_is_repeated_only_if_nothing_of_it_was_sent() {
         tokio::time::sleep(Duration::from_millis(60)).await;
         let listener = TcpListener::bind(("127.0.0.1", port)).await.unwrap();
         let (mut stream, _) = listener.accept().await.unwrap();
-        use tokio::io::AsyncWriteExt as _;
+        use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+        assert!(stream.read(&mut [0; 4096]).await.unwrap() > 0);
         let answer = b"HTTP/1.1 201 Created\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
         stream.write_all(answer).await.unwrap();
         tokio::time::sleep(Duration::from_millis(200)).await;

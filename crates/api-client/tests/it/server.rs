@@ -91,19 +91,26 @@ async fn answer(mut stream: TcpStream, reply: Reply, seen: Arc<Mutex<Vec<String>
     }
     seen.lock().unwrap().push(String::from_utf8_lossy(&request).into_owned());
     match reply {
+        // A client that has hung up is none of the server's business.
         Reply::Bytes(bytes) => {
-            let _ = stream.write_all(&bytes).await;
-            let _ = stream.shutdown().await;
+            stream.write_all(&bytes).await.ok();
+            stream.shutdown().await.ok();
         }
         Reply::Stall(bytes) => {
-            let _ = stream.write_all(&bytes).await;
-            let _ = stream.read(&mut buffer).await;
+            stream.write_all(&bytes).await.ok();
+            while stream.read(&mut buffer).await.is_ok_and(|count| count > 0) {}
             seen.lock().unwrap().push("(closed by the client)".to_owned());
         }
     }
 }
 
+/// The first byte of a client that wants TLS.
+const TLS_HANDSHAKE: u8 = 0x16;
+
 fn is_complete(request: &[u8]) -> bool {
+    if request.first() == Some(&TLS_HANDSHAKE) {
+        return true;
+    }
     let text = String::from_utf8_lossy(request);
     let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
     let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));

@@ -21,6 +21,8 @@ const AUTHORITY: &str = include_str!("fixtures/ca.pem");
 const LOCALHOST: &str = include_str!("fixtures/localhost.pem");
 const ELSEWHERE: &str = include_str!("fixtures/elsewhere.pem");
 
+const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok";
+
 /// Serves `ok` to each connection that completes the handshake.
 fn serve(identity: &str, wants_client: bool) -> SocketAddr {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
@@ -46,12 +48,9 @@ fn serve(identity: &str, wants_client: bool) -> SocketAddr {
             let mut connection = ServerConnection::new(Arc::clone(&config)).unwrap();
             let mut tls = Stream::new(&mut connection, &mut stream);
             if tls.read(&mut [0; 4096]).is_ok() {
-                let _ = tls.write_all(
-                    b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok",
-                );
-                let _ = tls.flush();
+                tls.write_all(ANSWER).unwrap();
                 tls.conn.send_close_notify();
-                let _ = tls.flush();
+                tls.flush().unwrap();
             }
         }
     });

@@ -46,15 +46,22 @@ const FULL_BUDGET: usize = 24_000;
 /// Rows of one step of `api.operations`.
 const OPERATIONS_STEP: usize = 500;
 
-/// The operations a caller may know of, best match first, by number in the document.
-fn granted(api: &Api, loaded: &Loaded, access: &Access, query: &str) -> Vec<usize> {
+/// The operations a caller may know of, best match first, by number in the document, and how many
+/// matched in all.
+fn granted(api: &Api, loaded: &Loaded, access: &Access, query: &str) -> (Vec<usize>, usize) {
     let results = loaded.index.search(query);
-    results
+    let found = results.hits.len();
+    let summaries = loaded.document.summaries();
+    let hits: Vec<usize> = results
         .hits
         .into_iter()
         .map(|hit| hit.entry)
-        .filter(|&index| loaded.document.summaries().get(index).is_some_and(|it| is_granted(api, access, it)))
-        .collect()
+        .filter(|&index| summaries.get(index).is_some_and(|it| is_granted(api, access, it)))
+        .collect();
+    // What is not granted does not count; beyond the hits that came back nobody has looked.
+    let refused = found - hits.len();
+    let matched = results.matched.saturating_sub(refused).max(usize::from(!hits.is_empty()));
+    (hits, matched)
 }
 
 fn is_granted(api: &Api, access: &Access, summary: &Summary) -> bool {
@@ -77,7 +84,7 @@ pub fn answer(
     if let Some(text) = exact(api, loaded, access, query) {
         return json!({ "exact": text });
     }
-    let hits = granted(api, loaded, access, query);
+    let (hits, matched) = granted(api, loaded, access, query);
     if hits.is_empty() {
         return nothing_found(loaded, query);
     }
@@ -112,7 +119,7 @@ pub fn answer(
         .map(openapi::line)
         .collect();
     let mut answer = Map::new();
-    answer.insert("matched".to_owned(), json!(hits.len()));
+    answer.insert("matched".to_owned(), json!(matched));
     if !signatures.is_empty() {
         answer.insert("operations".to_owned(), json!(signatures));
     }
@@ -175,8 +182,8 @@ fn nothing_found(loaded: &Loaded, query: &str) -> Value {
 /// What `api.search` answers inside a script.
 pub(super) fn rows(api: &Api, loaded: &Loaded, access: &Access, query: &str, limit: usize) -> Vec<Value> {
     let document = &loaded.document;
-    granted(api, loaded, access, query)
-        .into_iter()
+    let (hits, _) = granted(api, loaded, access, query);
+    hits.into_iter()
         .take(limit)
         .filter_map(|index| {
             let summary = document.summaries().get(index)?;

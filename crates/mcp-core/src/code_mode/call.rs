@@ -275,7 +275,7 @@ fn server_prefix(document: &Document, operation: &Operation, api: &Api) -> Resul
         .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
         .collect();
     let root = document.server_url(&variables);
-    if operation.servers == document.servers() {
+    if operation.servers.is_empty() {
         return Ok(api.profile.prefix(base, &root));
     }
     let from = document.document_url();

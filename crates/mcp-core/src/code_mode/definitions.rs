@@ -24,8 +24,8 @@ pub(crate) fn instructions(cx: &Context) -> String {
         "`execute_write` changes things, after a confirmation."
     };
     format!(
-        "The whole {} API through a few tools: `search` finds operations with their signatures, `execute` runs a script that can only read. {write} Operations are called inside `code`, never as tools.",
-        titles(cx)
+        "The whole of {} through a few tools: `search` finds operations with their signatures, `execute` runs a script that can only read. {write} Operations are called inside `code`, never as tools.",
+        the_api(cx)
     )
 }
 
@@ -62,8 +62,8 @@ pub(super) fn search(cx: &Context) -> Definition {
         name: SEARCH,
         title: "Search the API",
         description: format!(
-            "Find operations of the {} API. The best matches come as signatures with parameters, body fields and result: enough to write the call. Do not guess paths or fields; look up the exact signature right before the call.",
-            titles(cx)
+            "Find operations of {}. The best matches come as signatures with parameters, body fields and result: enough to write the call. Do not guess paths or fields; look up the exact signature right before the call.",
+            the_api(cx)
         ),
         input_schema: Schema(arguments),
         effect: Effect::Read,
@@ -87,7 +87,7 @@ pub(super) fn execute(cx: &Context) -> Definition {
         name: EXECUTE,
         title: "Run a reading script",
         description: format!(
-            "Run JavaScript against the {} API. It can only read: a write is refused before it is sent. These exist inside `code` only, they are not tools:\n\
+            "Run JavaScript against {}. It can only read: a write is refused before it is sent. These exist inside `code` only, they are not tools:\n\
              ```ts\n\
              api.request(method, path, {{ query?, body?, headers? }}) // {{ status, ok, headers, data }}\n\
              api.call(operationId, {{ ...parameters, body? }}) // the same\n\
@@ -96,7 +96,7 @@ pub(super) fn execute(cx: &Context) -> Definition {
              ```\n\
              Reading `data` of a failed response (status 400 and up) throws, unless `ok` or `status` was looked at before.{binding} Use `api.paginate` for anything \"all\", `Promise.all` for independent calls, and return only what you need. Example:\n\
              ```js\n{example}\n```",
-            titles(cx)
+            the_api(cx)
         ),
         input_schema: Schema(vec![code()]),
         effect: Effect::Read,
@@ -141,6 +141,12 @@ fn code() -> Argument {
     }
 }
 
-fn titles(cx: &Context) -> String {
-    cx.apis.iter().map(|it| it.profile.title.as_str()).collect::<Vec<_>>().join(" and ")
+/// `the authentik API`, `the gitea and github APIs`; an API without a name is `this API`.
+fn the_api(cx: &Context) -> String {
+    let titles: Vec<_> = cx.apis.iter().map(|it| it.profile.title.as_str()).collect();
+    match titles.as_slice() {
+        [one] if one.contains(' ') => "this API".to_owned(),
+        [one] => format!("the {one} API"),
+        several => format!("the {} APIs", several.join(" and ")),
+    }
 }

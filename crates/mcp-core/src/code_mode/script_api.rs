@@ -184,9 +184,6 @@ impl ScriptApi {
             outcome: CallOutcome::Unknown,
             write: effect == Effect::Write,
         });
-        if api.profile.outsiders_write(&operation.path) {
-            self.untrusted.store(true, Ordering::Relaxed);
-        }
         let started = Instant::now();
         let deadline = self.deadline.min(started + self.cx.limits.request);
         let wire_effect = match effect {
@@ -205,6 +202,9 @@ impl ScriptApi {
         match api.transport.send_checked(&request, wire_effect, deadline, &redirect).await {
             Ok(response) => {
                 self.journal.finish(at, CallOutcome::Sent, Some(response.status), started.elapsed());
+                if api.profile.outsiders_write(&operation.path) {
+                    self.untrusted.store(true, Ordering::Relaxed);
+                }
                 self.account(response.body.len())?;
                 Ok(Answered { response, operation, url: address(api, &path) })
             }

@@ -149,7 +149,10 @@ fn unseal(bytes: &[u8]) -> Option<(Stamp, &[u8])> {
 }
 
 fn unusable() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, "the cached document is damaged or of another release")
+    io::Error::new(
+        io::ErrorKind::InvalidData,
+        "the cached document is damaged or of another release",
+    )
 }
 
 fn not_private(path: &Path) -> io::Error {

@@ -383,9 +383,9 @@ impl Document {
     }
 
     pub(super) fn component(&self, kind: ComponentKind, name: &str) -> Option<Json<'_>> {
-        let found = self
-            .components
-            .binary_search_by(|component| (component.kind, component.name.as_str()).cmp(&(kind, name)));
+        let found = self.components.binary_search_by(|component| {
+            (component.kind, component.name.as_str()).cmp(&(kind, name))
+        });
         Some(self.stored(self.components.get(found.ok()?)?.span))
     }
 }

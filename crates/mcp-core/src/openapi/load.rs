@@ -9,8 +9,10 @@ use thiserror::Error;
 use url::Url;
 
 use super::document::{
-    Component, ComponentKind, Document, Method, Order, Skipped, StoredOperation, StoredPath, Summary,
+    Component, ComponentKind, Document, Method, Order, Skipped, StoredOperation, StoredPath,
+    Summary,
 };
+use super::naming::{MAX_ID, name_operations};
 use super::operation::{Parts, broken};
 use super::prose::{one_line, without_markup};
 use super::prune::{Place, Pruner, Span};
@@ -24,9 +26,6 @@ const MAX_BYTES: usize = 128 << 20;
 
 /// How many characters of a description a summary keeps for searching.
 const MAX_DESCRIPTION: usize = 600;
-
-/// An `operationId` beyond this many bytes is no name to call by.
-const MAX_ID: usize = 200;
 
 /// Values outside the usual places that are kept because something refers to them.
 const MAX_EXTRAS: usize = 10_000;
@@ -45,7 +44,9 @@ pub enum LoadError {
     #[error("the OpenAPI document is empty")]
     Empty,
     /// A web page or a sign-in form came instead.
-    #[error("got HTML, not an OpenAPI document; check the address, it may need a sign-in or be the page that shows the document")]
+    #[error(
+        "got HTML, not an OpenAPI document; check the address, it may need a sign-in or be the page that shows the document"
+    )]
     Html,
     /// The text is in an encoding that is not UTF-8.
     #[error("the OpenAPI document is in UTF-16; save it as UTF-8")]
@@ -65,7 +66,9 @@ pub enum LoadError {
         detail: String,
     },
     /// It is JSON or YAML, but of something else.
-    #[error("this is not an OpenAPI document: it has none of `openapi`, `swagger` and `paths` at its top level, but {found}")]
+    #[error(
+        "this is not an OpenAPI document: it has none of `openapi`, `swagger` and `paths` at its top level, but {found}"
+    )]
     NotOpenApi {
         /// What is there instead.
         found: String,
@@ -99,7 +102,8 @@ fn json_text(bytes: &[u8]) -> Result<Cow<'_, str>, LoadError> {
         return Err(LoadError::Utf16);
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let text = std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
+    let text =
+        std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
     match text.trim_start().chars().next() {
         None => Err(LoadError::Empty),
         Some('<') => Err(LoadError::Html),
@@ -130,7 +134,9 @@ impl<'s> Source<'s> {
         if !json.is_object() {
             let found = match json.kind() {
                 Kind::Array => "is a list",
-                Kind::String | Kind::Number | Kind::Boolean | Kind::Null | Kind::Object => "is a single value",
+                Kind::String | Kind::Number | Kind::Boolean | Kind::Null | Kind::Object => {
+                    "is a single value"
+                }
             };
             return Err(LoadError::NotOpenApi { found: found.to_owned() });
         }
@@ -139,8 +145,11 @@ impl<'s> Source<'s> {
         let openapi = version("openapi");
         let swagger = version("swagger").filter(|_| openapi.is_none());
         if openapi.is_none() && swagger.is_none() && root.get("paths").is_none() {
-            let keys: Vec<_> =
-                root.iter().take(5).map(|(key, _)| format!("`{}`", one_line(&key.name(), 40))).collect();
+            let keys: Vec<_> = root
+                .iter()
+                .take(5)
+                .map(|(key, _)| format!("`{}`", one_line(&key.name(), 40)))
+                .collect();
             let found = if keys.is_empty() { "is empty".to_owned() } else { keys.join(", ") };
             return Err(LoadError::NotOpenApi { found });
         }
@@ -247,8 +256,11 @@ impl<'s> Loader<'s> {
                 self.skip(one_line(&template, 200), "the path holds control characters");
                 continue;
             }
-            let template =
-                if template.starts_with('/') { template.into_owned() } else { format!("/{template}") };
+            let template = if template.starts_with('/') {
+                template.into_owned()
+            } else {
+                format!("/{template}")
+            };
             if let Err(reason) = self.path(&template, item) {
                 self.skip(template, reason);
             }
@@ -262,7 +274,12 @@ impl<'s> Loader<'s> {
         let own = item.object();
         let target = match own.get("$ref") {
             None => None,
-            Some(_) => Some(self.source.follow(item).ok_or("the path item's `$ref` leads to nothing in this document")?.object()),
+            Some(_) => Some(
+                self.source
+                    .follow(item)
+                    .ok_or("the path item's `$ref` leads to nothing in this document")?
+                    .object(),
+            ),
         };
         // What stands beside a `$ref` counts more than what it leads to.
         let get = |name: &str| own.get(name).or_else(|| target.as_ref()?.get(name));
@@ -274,14 +291,26 @@ impl<'s> Loader<'s> {
             None
         } else {
             let null = Json::new("null");
-            let (parameters, servers) = (parameters.unwrap_or(null), get("servers").unwrap_or(null));
-            let text = format!(r#"{{"parameters":{},"servers":{}}}"#, parameters.text(), servers.text());
-            Some(self.pruner.keep(Json::new(&text), Place::Shared).map_err(|error| error.to_string())?)
+            let (parameters, servers) =
+                (parameters.unwrap_or(null), get("servers").unwrap_or(null));
+            let text =
+                format!(r#"{{"parameters":{},"servers":{}}}"#, parameters.text(), servers.text());
+            Some(
+                self.pruner
+                    .keep(Json::new(&text), Place::Shared)
+                    .map_err(|error| error.to_string())?,
+            )
         };
         let path = u32::try_from(self.paths.len()).map_err(|_| "there are too many paths")?;
-        self.paths.push(StoredPath { template: template.to_owned(), shared, multi_segment: Vec::new() });
+        self.paths.push(StoredPath {
+            template: template.to_owned(),
+            shared,
+            multi_segment: Vec::new(),
+        });
         for method in Method::ALL {
-            let Some(operation) = get(method.key()).filter(|it| it.kind() != Kind::Null) else { continue };
+            let Some(operation) = get(method.key()).filter(|it| it.kind() != Kind::Null) else {
+                continue;
+            };
             match self.operation(operation, parameters) {
                 Ok(span) => {
                     self.operations.push(StoredOperation { path, span });
@@ -306,7 +335,8 @@ impl<'s> Loader<'s> {
             None
         };
         let operation = converted.as_deref().map_or(operation, Json::new);
-        let span = self.pruner.keep(operation, Place::Operation).map_err(|error| error.to_string())?;
+        let span =
+            self.pruner.keep(operation, Place::Operation).map_err(|error| error.to_string())?;
         match broken(Json::new(span.of(self.pruner.text()).unwrap_or_default())) {
             Some(reason) => Err(reason),
             None => Ok(span),
@@ -329,7 +359,10 @@ impl<'s> Loader<'s> {
                 return;
             }
             for it in unusual {
-                if seen.len() >= MAX_EXTRAS || !seen.insert(it.reference.clone()) || self.is_kept(&it.reference) {
+                if seen.len() >= MAX_EXTRAS
+                    || !seen.insert(it.reference.clone())
+                    || self.is_kept(&it.reference)
+                {
                     continue;
                 }
                 if let Some(value) = self.source.find(&it.reference)
@@ -352,7 +385,8 @@ impl<'s> Loader<'s> {
             _ => false,
         };
         let pruned = |word: &str| {
-            matches!(word, "example" | "examples" | "headers" | "links" | "callbacks") || word.starts_with("x-")
+            matches!(word, "example" | "examples" | "headers" | "links" | "callbacks")
+                || word.starts_with("x-")
         };
         usual && !segments.any(pruned)
     }
@@ -370,7 +404,11 @@ impl<'s> Loader<'s> {
             version: info("version"),
             spec_version: self.source.spec_version.clone().into_owned(),
             document_url: options.document_url.as_ref().map(Url::to_string),
-            servers: if self.source.swagger { swagger2::servers(root) } else { servers(root.get("servers")) },
+            servers: if self.source.swagger {
+                swagger2::servers(root)
+            } else {
+                servers(root.get("servers"))
+            },
             tags: Vec::new(),
             skipped: self.skipped,
             summaries: Vec::new(),
@@ -431,51 +469,18 @@ fn summaries(document: &Document, methods: &[Method]) -> Vec<Summary> {
                 path: path.unwrap_or_default(),
                 summary: without_markup(&text("summary"), MAX_DESCRIPTION),
                 description: without_markup(&text("description"), MAX_DESCRIPTION),
-                tags: operation.get("tags").into_iter().flat_map(|tags| tags.strings()).map(|tag| one_line(&tag, 100)).collect(),
+                tags: operation
+                    .get("tags")
+                    .into_iter()
+                    .flat_map(|tags| tags.strings())
+                    .map(|tag| one_line(&tag, 100))
+                    .collect(),
                 deprecated: operation.get("deprecated").and_then(Json::as_bool) == Some(true),
             }
         })
         .collect();
-    name(&mut summaries);
+    name_operations(&mut summaries);
     summaries
-}
-
-/// Gives every operation a name of its own: the document's where it has one, in document order.
-fn name(summaries: &mut [Summary]) {
-    let declared: HashSet<String> = summaries.iter().map(|it| it.id.clone()).collect();
-    let mut taken: HashSet<String> = HashSet::with_capacity(summaries.len());
-    let mut later = Vec::new();
-    for (index, summary) in summaries.iter_mut().enumerate() {
-        if summary.id.is_empty() || !taken.insert(summary.id.clone()) {
-            later.push(index);
-        }
-    }
-    let mut next: HashMap<String, u32> = HashMap::new();
-    for index in later {
-        let summary = &mut summaries[index];
-        let base = if summary.id.is_empty() { id_from_path(summary) } else { summary.id.clone() };
-        let mut id = base.clone();
-        while declared.contains(&id) || taken.contains(&id) {
-            let count = next.entry(base.clone()).or_insert(1);
-            *count += 1;
-            id = format!("{base}_{count}");
-        }
-        taken.insert(id.clone());
-        summary.id = id;
-    }
-}
-
-/// `GET /users/{id}/keys` becomes `get_users_id_keys`.
-fn id_from_path(summary: &Summary) -> String {
-    let mut id = summary.method.key().to_owned();
-    for word in summary.path.split(|character: char| !character.is_alphanumeric()).filter(|it| !it.is_empty()) {
-        if id.len() + word.len() > MAX_ID {
-            break;
-        }
-        id.push('_');
-        id.push_str(word);
-    }
-    id
 }
 
 fn tags(summaries: &[Summary]) -> Vec<(String, usize)> {
@@ -497,7 +502,9 @@ fn multi_segment(document: &Document, path: usize) -> Vec<String> {
     let first = document.operations.partition_point(|it| it.path < path);
     let operations = document.operations.iter().enumerate().skip(first);
     for (index, _) in operations.take_while(|(_, it)| it.path == path) {
-        for parameter in document.parts(index).into_iter().flat_map(|parts: Parts<'_>| parts.parameters()) {
+        for parameter in
+            document.parts(index).into_iter().flat_map(|parts: Parts<'_>| parts.parameters())
+        {
             let name = parameter.name.into_owned();
             if parameter.json.flag("x-multi-segment") && !names.contains(&name) {
                 names.push(name);

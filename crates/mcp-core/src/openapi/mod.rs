@@ -7,6 +7,7 @@
 pub mod cache;
 mod document;
 mod load;
+mod naming;
 mod operation;
 mod prose;
 mod prune;

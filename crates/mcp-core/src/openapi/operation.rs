@@ -17,6 +17,9 @@ const SHORT_VALUE: usize = 24;
 /// No more body words than this are given to a search index for one operation.
 const MAX_BODY_WORDS: usize = 400;
 
+/// No more values than this of one enum are words to search for.
+const MAX_ENUM_WORDS: usize = 30;
+
 /// An operation with everything a call needs. References of parameters, body and responses are
 /// resolved; those inside schemas are not, see [`Document::resolve`] and [`Document::flatten`].
 #[derive(Clone, Debug)]
@@ -168,14 +171,16 @@ impl Document {
         {
             let shape = self.shape(schema);
             // A list is searched for by what is in it.
-            let shape = shape.items.filter(|_| shape.properties.is_empty()).map(|it| self.shape(it)).unwrap_or(shape);
+            let element = shape.items.filter(|_| shape.properties.is_empty());
+            let shape = element.map_or(shape, |items| self.shape(items));
             for (name, property) in shape.properties {
+                body.push(name.into_owned());
+                let values = property.get("enum").into_iter().flat_map(Json::strings);
+                let short = values.filter(|it| !it.is_empty() && it.len() <= SHORT_VALUE);
+                body.extend(short.take(MAX_ENUM_WORDS).map(Cow::into_owned));
                 if body.len() > MAX_BODY_WORDS {
                     break;
                 }
-                body.push(name.into_owned());
-                let values = property.get("enum").into_iter().flat_map(Json::strings);
-                body.extend(values.filter(|it| !it.is_empty() && it.len() <= SHORT_VALUE).map(Cow::into_owned));
             }
         }
         SearchFields { parameters, body }
@@ -255,11 +260,16 @@ impl<'a> Parts<'a> {
         let own = self.operation.get("parameters");
         let mut parameters: Vec<ParameterText<'a>> = Vec::new();
         for json in shared.into_iter().chain(own).flat_map(Json::elements) {
-            let Some(parameter) = self.document.follow(json).found().and_then(ParameterText::read) else { continue };
+            let Some(parameter) = self.document.follow(json).found().and_then(ParameterText::read)
+            else {
+                continue;
+            };
             if !parameter.counts(path) {
                 continue;
             }
-            let same = |it: &&mut ParameterText<'a>| it.location == parameter.location && it.name == parameter.name;
+            let same = |it: &&mut ParameterText<'a>| {
+                it.location == parameter.location && it.name == parameter.name
+            };
             match parameters.iter_mut().find(same) {
                 Some(earlier) => *earlier = parameter,
                 None => parameters.push(parameter),
@@ -268,7 +278,11 @@ impl<'a> Parts<'a> {
         for name in placeholders(path) {
             if !parameters.iter().any(|it| it.location == Location::Path && it.name == name) {
                 let json = Json::new("{}");
-                parameters.push(ParameterText { name: Cow::Borrowed(name), location: Location::Path, json });
+                parameters.push(ParameterText {
+                    name: Cow::Borrowed(name),
+                    location: Location::Path,
+                    json,
+                });
             }
         }
         parameters
@@ -283,7 +297,8 @@ impl<'a> Parts<'a> {
         let document = self.document;
         let responses = self.operation.get("responses").into_iter().flat_map(Json::members);
         responses.map(move |(status, response)| {
-            (status.name(), document.follow(response).found().unwrap_or(Json::new("{}")))
+            let found = document.follow(response).found().filter(|it| it.is_object());
+            (status.name(), found.unwrap_or(Json::new("{}")))
         })
     }
 
@@ -301,9 +316,13 @@ impl<'a> Parts<'a> {
         scopes
     }
 
-    fn servers(&self) -> Vec<Server> {
+    pub(super) fn servers(&self) -> Vec<Server> {
         let own = servers(self.operation.get("servers"));
-        if own.is_empty() { servers(self.shared.and_then(|shared| shared.get("servers"))) } else { own }
+        if own.is_empty() {
+            servers(self.shared.and_then(|shared| shared.get("servers")))
+        } else {
+            own
+        }
     }
 }
 
@@ -324,9 +343,9 @@ impl<'a> ParameterText<'a> {
     /// the path cannot be sent.
     fn counts(&self, path: &str) -> bool {
         match self.location {
-            Location::Header => {
-                !["accept", "content-type", "authorization"].iter().any(|it| self.name.eq_ignore_ascii_case(it))
-            }
+            Location::Header => !["accept", "content-type", "authorization"]
+                .iter()
+                .any(|it| self.name.eq_ignore_ascii_case(it)),
             Location::Path => placeholders(path).any(|it| it == self.name),
             Location::Query | Location::Cookie => true,
         }
@@ -338,7 +357,9 @@ impl<'a> ParameterText<'a> {
 
     /// Its schema, or that of the first form of its `content`.
     pub(super) fn schema(&self) -> Option<Json<'a>> {
-        self.json.get("schema").or_else(|| self.json.get("content")?.members().next()?.1.get("schema"))
+        self.json
+            .get("schema")
+            .or_else(|| self.json.get("content")?.members().next()?.1.get("schema"))
     }
 
     fn style(&self) -> Style {
@@ -352,7 +373,10 @@ impl<'a> ParameterText<'a> {
 
 /// The names between the braces of a path template.
 pub(super) fn placeholders(path: &str) -> impl Iterator<Item = &str> {
-    path.split('{').skip(1).filter_map(|part| Some(part.split_once('}')?.0)).filter(|name| !name.is_empty())
+    path.split('{')
+        .skip(1)
+        .filter_map(|part| Some(part.split_once('}')?.0))
+        .filter(|name| !name.is_empty())
 }
 
 /// The content of a body or response, best form first.

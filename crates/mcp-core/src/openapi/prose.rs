@@ -22,7 +22,8 @@ pub(super) fn without_markup(text: &str, max: usize) -> String {
     while let Some(start) = rest.find('<') {
         plain.push_str(rest.get(..start).unwrap_or_default());
         let tail = rest.get(start..).unwrap_or_default();
-        let is_tag = tail[1..].starts_with(|next: char| next.is_ascii_alphabetic() || matches!(next, '/' | '!'));
+        let is_tag = tail[1..]
+            .starts_with(|next: char| next.is_ascii_alphabetic() || matches!(next, '/' | '!'));
         match tail.find('>').filter(|_| is_tag) {
             Some(end) => {
                 plain.push(' ');
@@ -61,14 +62,14 @@ fn cut(mut line: String, max: usize) -> String {
     line
 }
 
-/// Words, parted also by what must not reach a terminal or change how a line reads.
 fn words(text: &str) -> impl Iterator<Item = &str> {
-    let hidden = |character: char| {
-        character.is_whitespace()
-            || character.is_control()
-            || matches!(character, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-    };
-    text.split(hidden).filter(|word| !word.is_empty())
+    text.split(|it: char| it.is_whitespace() || is_hidden(it)).filter(|word| !word.is_empty())
+}
+
+/// Characters that must not reach a terminal or change how a line reads.
+pub(super) fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
 #[cfg(test)]
@@ -84,7 +85,10 @@ mod tests {
 
     #[test]
     fn markup_goes_and_comparisons_stay() {
-        assert_eq!(without_markup("<p>Lists <b>all</b> x < 3 users</p><br/>", 600), "Lists all x < 3 users");
+        assert_eq!(
+            without_markup("<p>Lists <b>all</b> x < 3 users</p><br/>", 600),
+            "Lists all x < 3 users"
+        );
         assert_eq!(without_markup("a <", 600), "a <");
         assert_eq!(without_markup("<unclosed", 600), "<unclosed");
         assert_eq!(without_markup(&"ä".repeat(900), 600).chars().count(), 600);

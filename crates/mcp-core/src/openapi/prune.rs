@@ -187,7 +187,12 @@ impl Pruner {
     }
 
     /// Copies the value at the cursor, which is passed.
-    fn copy(&mut self, cursor: &mut Cursor<'_>, place: Place, depth: usize) -> Result<(), PruneError> {
+    fn copy(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        place: Place,
+        depth: usize,
+    ) -> Result<(), PruneError> {
         if depth > MAX_NESTING {
             return Err(PruneError::Depth);
         }
@@ -313,8 +318,13 @@ fn is_high(digits: &str) -> bool {
 /// True for the usual `#/components/KIND/NAME` and `#/definitions/NAME`.
 fn is_component(reference: &str) -> bool {
     let name = match reference.strip_prefix("#/components/") {
-        Some(rest) => rest.split_once('/').filter(|(kind, _)| ComponentKind::from_key(kind).is_some()),
-        None => reference.strip_prefix("#/").and_then(|rest| rest.split_once('/')).filter(|(kind, _)| *kind == "definitions"),
+        Some(rest) => {
+            rest.split_once('/').filter(|(kind, _)| ComponentKind::from_key(kind).is_some())
+        }
+        None => reference
+            .strip_prefix("#/")
+            .and_then(|rest| rest.split_once('/'))
+            .filter(|(kind, _)| *kind == "definitions"),
     };
     name.is_some_and(|(_, name)| !name.contains('/'))
 }
@@ -363,7 +373,9 @@ mod tests {
     #[test]
     fn too_deep_a_value_leaves_nothing_behind() {
         let deep = format!("{}1{}", "[".repeat(101), "]".repeat(101));
-        for text in [deep.clone(), format!(r#"{{"default":{deep}}}"#), format!(r#"{{"items":{deep}}}"#)] {
+        for text in
+            [deep.clone(), format!(r#"{{"default":{deep}}}"#), format!(r#"{{"items":{deep}}}"#)]
+        {
             let mut pruner = Pruner::default();
             assert_eq!(pruner.keep(Json::new(&text), Place::Schema), Err(PruneError::Depth));
             assert_eq!(pruner.text(), "");

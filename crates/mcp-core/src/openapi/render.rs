@@ -47,7 +47,11 @@ impl Depth {
 pub fn signature(document: &Document, index: usize, depth: Depth) -> String {
     let Some(parts) = document.parts(index) else { return String::new() };
     // Rather fewer levels than half of the fields.
-    let less = [depth, Depth { body: depth.body.min(1), ..depth }, Depth { body: depth.body.min(1), response: 0, ..depth }];
+    let less = [
+        depth,
+        Depth { body: depth.body.min(1), ..depth },
+        Depth { body: depth.body.min(1), response: 0, ..depth },
+    ];
     for depth in less {
         let page = Page::write(parts, Layout::Compact, depth);
         if !page.cut {
@@ -61,7 +65,10 @@ pub fn signature(document: &Document, index: usize, depth: Depth) -> String {
 /// beyond the last index.
 #[must_use]
 pub fn full(document: &Document, index: usize) -> String {
-    document.parts(index).map(|parts| Page::write(parts, Layout::Full, Depth::FULL).text).unwrap_or_default()
+    document
+        .parts(index)
+        .map(|parts| Page::write(parts, Layout::Full, Depth::FULL).text)
+        .unwrap_or_default()
 }
 
 /// An operation on one line: `id METHOD /path — summary`.
@@ -171,7 +178,8 @@ impl<'a> Page<'a> {
             if required.is_empty() && optional.is_empty() {
                 continue;
             }
-            let fields: Vec<_> = required.into_iter().chain(optional).map(|it| self.parameter(it)).collect();
+            let fields: Vec<_> =
+                required.into_iter().chain(optional).map(|it| self.parameter(it)).collect();
             groups.push(format!("{name}{}", self.types.braces(&fields)));
         }
         if !groups.is_empty() {
@@ -188,7 +196,8 @@ impl<'a> Page<'a> {
             None => text.push_str("string"),
         }
         if self.layout == Layout::Full {
-            let own = one_line(&parameter.json.get_str("description").unwrap_or_default(), MAX_HEADING);
+            let own =
+                one_line(&parameter.json.get_str("description").unwrap_or_default(), MAX_HEADING);
             let note = match parameter.schema() {
                 _ if !own.is_empty() => format!(" // {own}"),
                 Some(schema) => self.types.note(schema),
@@ -205,7 +214,9 @@ impl<'a> Page<'a> {
         self.types.turn(Side::Request);
         let mark = if body.flag("required") { "" } else { "?" };
         let content_type = contents.first().map(|(content_type, _)| content_type.as_ref());
-        let named = content_type.filter(|it| *it != "application/json").map(|it| format!("<{}>", one_line(it, 100)));
+        let named = content_type
+            .filter(|it| *it != "application/json")
+            .map(|it| format!("<{}>", one_line(it, 100)));
         let _ = write!(self.text, "\nbody{}{mark}:", named.unwrap_or_default());
         match contents.first().and_then(|(_, media)| media.get("schema")) {
             Some(schema) => self.text.push_str(&self.types.write(schema, self.depth.body)),
@@ -220,7 +231,8 @@ impl<'a> Page<'a> {
     fn result(&mut self, parts: Parts<'a>) {
         self.types.turn(Side::Response);
         let responses: Vec<_> = parts.responses().collect();
-        let main = responses.iter().map(|(status, _)| status.as_ref()).min_by_key(|status| rank(status));
+        let main =
+            responses.iter().map(|(status, _)| status.as_ref()).min_by_key(|status| rank(status));
         let Some(main) = main else { return };
         for (status, response) in &responses {
             if status == main {
@@ -232,7 +244,8 @@ impl<'a> Page<'a> {
         if self.layout == Layout::Full {
             for (status, response) in responses.iter().filter(|(status, _)| status != main) {
                 let _ = write!(self.text, "\n-> {}", one_line(status, 20));
-                let description = one_line(&response.get_str("description").unwrap_or_default(), 80);
+                let description =
+                    one_line(&response.get_str("description").unwrap_or_default(), 80);
                 self.content(*response, 0);
                 if !description.is_empty() {
                     let note = format!(" // {description}");
@@ -244,7 +257,9 @@ impl<'a> Page<'a> {
 
     fn content(&mut self, response: Json<'a>, depth: usize) {
         let contents = contents(response);
-        let Some((content_type, media)) = contents.first() else { return };
+        let Some((content_type, media)) = contents.first().filter(|_| !self.types.is_spent()) else {
+            return;
+        };
         if !is_json(content_type) && content_type != "*/*" {
             let _ = write!(self.text, " <{}>", one_line(content_type, 100));
         }
@@ -257,7 +272,8 @@ impl<'a> Page<'a> {
         let scopes = parts.scopes();
         if !scopes.is_empty() {
             let shown: Vec<_> = scopes.iter().take(8).map(|it| one_line(it, 80)).collect();
-            let more = if scopes.len() > 8 { format!(" +{}", scopes.len() - 8) } else { String::new() };
+            let more =
+                if scopes.len() > 8 { format!(" +{}", scopes.len() - 8) } else { String::new() };
             let _ = write!(self.text, "\nscopes: {}{more}", shown.join(" "));
         }
     }
@@ -273,7 +289,8 @@ fn heading(summary: &Summary, max: usize) -> String {
 
 /// The answer to show first: the lowest success, then redirects, `default`, failures.
 fn rank(status: &str) -> (u8, u16) {
-    let number = status.get(..3).and_then(|it| it.replace(['X', 'x'], "9").parse().ok()).unwrap_or(u16::MAX);
+    let number =
+        status.get(..3).and_then(|it| it.replace(['X', 'x'], "9").parse().ok()).unwrap_or(u16::MAX);
     match number {
         200..300 => (0, number),
         300..400 => (1, number),

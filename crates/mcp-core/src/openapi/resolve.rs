@@ -172,8 +172,14 @@ mod tests {
     #[test]
     fn pointers_lead_into_paths_and_to_what_was_left_out() {
         check("#/paths/~1a~1{b}/parameters/0/schema", Some(json!({"type": "integer"})));
-        check("#/paths/~1a~1%7Bb%7D/get/responses/200/content/a~1b/schema", Some(json!({"title": "deep"})));
-        check("#/paths/~1a~1{b}/get/responses/200/headers/X/schema", Some(json!({"type": "number"})));
+        check(
+            "#/paths/~1a~1%7Bb%7D/get/responses/200/content/a~1b/schema",
+            Some(json!({"title": "deep"})),
+        );
+        check(
+            "#/paths/~1a~1{b}/get/responses/200/headers/X/schema",
+            Some(json!({"type": "number"})),
+        );
         check("#/x-own/List", Some(json!({"type": "array", "items": {"$ref": "#/x-own/Item"}})));
         check("#/x-own/Item", Some(json!({"type": "boolean"})));
     }
@@ -181,9 +187,18 @@ mod tests {
     #[test]
     fn references_that_lead_nowhere_are_none() {
         for reference in [
-            "", "#", "#/", "#/components", "#/components/schemas", "#/components/schemas/None",
-            "#/components/schemas/Loop", "other.json#/components/schemas/Alias", "http://127.0.0.1:1/a#/b",
-            "/etc/passwd", "#/paths/~1a~1{b}/get/parameters/9", "#/paths/~1a~1{b}/put",
+            "",
+            "#",
+            "#/",
+            "#/components",
+            "#/components/schemas",
+            "#/components/schemas/None",
+            "#/components/schemas/Loop",
+            "other.json#/components/schemas/Alias",
+            "http://127.0.0.1:1/a#/b",
+            "/etc/passwd",
+            "#/paths/~1a~1{b}/get/parameters/9",
+            "#/paths/~1a~1{b}/put",
         ] {
             check(reference, None);
         }

@@ -76,13 +76,17 @@ pub enum RouteError {
     #[error("the path is a whole URL; give only the path, the server is configured")]
     Absolute,
     /// It has a query or fragment in it.
-    #[error("the path holds `?` or `#`; give query parameters as `query`, and write these characters in a value as %3F and %23")]
+    #[error(
+        "the path holds `?` or `#`; give query parameters as `query`, and write these characters in a value as %3F and %23"
+    )]
     Query,
     /// A segment is `.` or `..`.
     #[error("the path holds a segment `.` or `..`")]
     DotSegment,
     /// A value holds a slash.
-    #[error("the path holds an encoded slash (%2F); a value with a slash cannot be sent this way, call the operation by its id")]
+    #[error(
+        "the path holds an encoded slash (%2F); a value with a slash cannot be sent this way, call the operation by its id"
+    )]
     EncodedSlash,
     /// There is a backslash, encoded or not.
     #[error("the path holds a backslash")]
@@ -116,7 +120,8 @@ impl Document {
         let (segments, slash) = taken_apart(path)?;
         let mut allowed = Vec::new();
         let below = self.base_paths().into_iter().filter_map(|base| {
-            let base: Vec<_> = base.split('/').filter(|it| !it.is_empty()).map(str::to_owned).collect();
+            let base: Vec<_> =
+                base.split('/').filter(|it| !it.is_empty()).map(str::to_owned).collect();
             segments.strip_prefix(base.as_slice())
         });
         for segments in std::iter::once(segments.as_slice()).chain(below) {
@@ -136,7 +141,9 @@ impl Document {
     #[must_use]
     pub fn nearest(&self, method: &str, path: &str, count: usize) -> Vec<usize> {
         let path = path.split(['?', '#']).next().unwrap_or_default();
-        let path = path.split_once("://").map_or(path, |(_, rest)| rest.split_once('/').map_or("", |it| it.1));
+        let path = path
+            .split_once("://")
+            .map_or(path, |(_, rest)| rest.split_once('/').map_or("", |it| it.1));
         let mut wanted: Vec<_> = path.split('/').filter(|it| !it.is_empty()).take(32).collect();
         for base in self.base_paths() {
             let base: Vec<_> = base.split('/').filter(|it| !it.is_empty()).collect();
@@ -176,17 +183,23 @@ impl Document {
         let length = u16::try_from(segments.len()).ok()?;
         for bucket in [length, ANY_LENGTH] {
             let start = self.order.templates.partition_point(|(count, _)| *count < bucket);
-            let templates = self.order.templates.iter().skip(start).take_while(|(count, _)| *count == bucket);
+            let templates =
+                self.order.templates.iter().skip(start).take_while(|(count, _)| *count == bucket);
             for &(_, index) in templates {
                 let Some(path) = self.path_at(index) else { continue };
                 let Some(values) = fit(path, segments) else { continue };
                 let Some(operation) = self.exact_route(method, &path.template) else {
-                    allowed.extend(Method::ALL.into_iter().filter(|it| self.exact_route(*it, &path.template).is_some()));
+                    allowed.extend(
+                        Method::ALL
+                            .into_iter()
+                            .filter(|it| self.exact_route(*it, &path.template).is_some()),
+                    );
                     continue;
                 };
                 let other_slash = path.template.ends_with('/') != slash;
                 let better = best.as_ref().is_none_or(|(other, rival, ..)| {
-                    other_slash.cmp(other).then_with(|| specificity(path).cmp(specificity(rival))) == Ordering::Less
+                    other_slash.cmp(other).then_with(|| specificity(path).cmp(specificity(rival)))
+                        == Ordering::Less
                 });
                 if better {
                     best = Some((other_slash, path, operation, values));
@@ -246,7 +259,9 @@ fn taken_apart(path: &str) -> Result<(Vec<String>, bool), RouteError> {
 }
 
 fn decoded(segment: &str) -> Result<String, RouteError> {
-    let Ok(text) = percent_decode_str(segment).decode_utf8() else { return Err(RouteError::NotText) };
+    let Ok(text) = percent_decode_str(segment).decode_utf8() else {
+        return Err(RouteError::NotText);
+    };
     let bare = text.split(';').next().unwrap_or_default();
     if text.is_empty() {
         Err(RouteError::EmptySegment)
@@ -325,9 +340,10 @@ fn fit_segment(template: &str, value: &str) -> Option<Vec<String>> {
         match piece {
             Piece::Fixed(text) => rest = rest.strip_prefix(fixed(text).as_ref())?,
             Piece::Parameter(_) => {
+                let first = rest.chars().next()?.len_utf8();
                 let end = match after.first() {
-                    Some(Piece::Fixed(text)) => rest.get(1..)?.find(fixed(text).as_ref())? + 1,
-                    Some(Piece::Parameter(_)) => rest.chars().next()?.len_utf8(),
+                    Some(Piece::Fixed(text)) => first + rest.get(first..)?.find(fixed(text).as_ref())?,
+                    Some(Piece::Parameter(_)) => first,
                     None => rest.len(),
                 };
                 let (taken, left) = rest.split_at_checked(end)?;
@@ -371,13 +387,18 @@ fn fixed(text: &str) -> Cow<'_, str> {
     percent_decode_str(text).decode_utf8_lossy()
 }
 
-/// How general each segment is: fixed text, text with a parameter, a parameter, several segments.
-fn specificity(path: &StoredPath) -> impl Iterator<Item = u8> {
-    segments(&path.template).map(|segment| match segment.strip_prefix('{').and_then(|it| it.strip_suffix('}')) {
+/// How general each segment is: fixed text, text with parameters (the more text the less general),
+/// a parameter, several segments. The end counts as most general: of two templates that begin
+/// alike the longer one says more.
+fn specificity(path: &StoredPath) -> impl Iterator<Item = usize> {
+    let of = |segment: &str| match segment.strip_prefix('{').and_then(|it| it.strip_suffix('}')) {
         _ if !segment.contains('{') => 0,
-        Some(name) if !name.contains('{') => 2 + u8::from(multi_name(path, segment).is_some()),
-        _ => 1,
-    })
+        Some(name) if !name.contains('{') => {
+            MAX_PATH + usize::from(multi_name(path, segment).is_some())
+        }
+        _ => MAX_PATH.saturating_sub(segment.len()).max(1),
+    };
+    segments(&path.template).map(of).chain([usize::MAX])
 }
 
 /// The path anew, from its template and the values found.
@@ -416,7 +437,8 @@ const PARAMETER: u32 = 25;
 
 /// The edit distance between the segments of a path and those of a template.
 fn distance(wanted: &[&str], template: &str) -> u32 {
-    let mut costs: Vec<u32> = (0..=wanted.len()).map(|it| u32::try_from(it).unwrap_or(u32::MAX) * MISSING).collect();
+    let mut costs: Vec<u32> =
+        (0..=wanted.len()).map(|it| u32::try_from(it).unwrap_or(u32::MAX) * MISSING).collect();
     for segment in segments(template).take(32) {
         let mut diagonal = costs[0];
         costs[0] += MISSING;
@@ -440,7 +462,13 @@ fn difference(word: &str, segment: &str) -> u32 {
     let (a, b) = (word.as_bytes(), segment.as_bytes());
     let shorter = a.len().min(b.len());
     let start = a.iter().zip(b).take_while(|(a, b)| a.eq_ignore_ascii_case(b)).count();
-    let end = a.iter().rev().zip(b.iter().rev()).take(shorter - start).take_while(|(a, b)| a.eq_ignore_ascii_case(b)).count();
+    let end = a
+        .iter()
+        .rev()
+        .zip(b.iter().rev())
+        .take(shorter - start)
+        .take_while(|(a, b)| a.eq_ignore_ascii_case(b))
+        .count();
     let shared = u32::try_from(start + end).unwrap_or(u32::MAX);
     let longer = u32::try_from(a.len().max(b.len()).max(1)).unwrap_or(u32::MAX);
     180 - 180 * shared.min(longer) / longer

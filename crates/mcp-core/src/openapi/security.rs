@@ -75,7 +75,12 @@ fn read(name: &str, scheme: Json<'_>) -> SecurityScheme {
     let mut scopes = Vec::new();
     for (_, flow) in scheme.get("flows").into_iter().flat_map(Json::members) {
         token_urls.extend(flow.get_str("tokenUrl").map(String::from));
-        scopes.extend(flow.get("scopes").into_iter().flat_map(Json::members).map(|(scope, _)| scope.name().into_owned()));
+        scopes.extend(
+            flow.get("scopes")
+                .into_iter()
+                .flat_map(Json::members)
+                .map(|(scope, _)| scope.name().into_owned()),
+        );
     }
     for list in [&mut token_urls, &mut scopes] {
         list.sort();
@@ -132,7 +137,10 @@ mod tests {
             ]
         );
         assert_eq!(schemes[0].scheme.as_deref(), Some("bearer"));
-        assert_eq!((schemes[1].location, schemes[1].parameter_name.as_deref()), (Some(Location::Query), Some("token")));
+        assert_eq!(
+            (schemes[1].location, schemes[1].parameter_name.as_deref()),
+            (Some(Location::Query), Some("token"))
+        );
         assert_eq!(schemes[3].token_urls, ["https://a.example/token"]);
         assert_eq!(schemes[3].scopes, ["read", "write"]);
     }

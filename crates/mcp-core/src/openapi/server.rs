@@ -75,7 +75,10 @@ impl Document {
     #[must_use]
     pub fn server_url(&self, values: &BTreeMap<String, String>) -> String {
         let document = self.document_url();
-        self.servers.first().map(|server| server.resolve(document.as_ref(), values)).unwrap_or_default()
+        self.servers
+            .first()
+            .map(|server| server.resolve(document.as_ref(), values))
+            .unwrap_or_default()
     }
 
     /// The paths of the document's servers, such as `/api/v3`, the longest first.
@@ -176,7 +179,10 @@ mod tests {
         }}]}"#;
         let servers = servers(Json::new(text).get("servers"));
         assert_eq!(servers[0].resolve(None, &BTreeMap::new()), "https://us.example/v1");
-        let values = BTreeMap::from([("region".to_owned(), "eu".to_owned()), ("port".to_owned(), "1".to_owned())]);
+        let values = BTreeMap::from([
+            ("region".to_owned(), "eu".to_owned()),
+            ("port".to_owned(), "1".to_owned()),
+        ]);
         assert_eq!(servers[0].resolve(None, &values), "https://eu.example:1/v1");
         assert_eq!(servers[0].variables[0].choices, ["us", "eu"]);
     }

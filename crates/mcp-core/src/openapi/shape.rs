@@ -11,7 +11,7 @@ use super::resolve::reference_name;
 use super::text::{Json, Kind};
 
 /// Schemas read for one level. Real documents need a dozen; `allOf` trees made to explode stop here.
-const MAX_PARTS: usize = 200;
+const MAX_PARTS: usize = 64;
 
 /// What a schema says at its own level.
 #[derive(Debug, Default)]
@@ -54,7 +54,9 @@ pub(super) struct Shape<'a> {
 
 impl Shape<'_> {
     pub(super) fn is_object(&self) -> bool {
-        !self.properties.is_empty() || self.additional.is_some() || self.types.iter().any(|it| it == "object")
+        !self.properties.is_empty()
+            || self.additional.is_some()
+            || self.types.iter().any(|it| it == "object")
     }
 }
 
@@ -208,7 +210,8 @@ impl<'a> Shape<'a> {
         put("const", self.constant.map(Json::parse));
         put("enum", self.values.map(Json::parse));
         if !self.properties.is_empty() {
-            let properties = self.properties.into_iter().map(|(name, json)| (name.into_owned(), json.parse()));
+            let properties =
+                self.properties.into_iter().map(|(name, json)| (name.into_owned(), json.parse()));
             put("properties", Some(Value::Object(properties.collect())));
         }
         if !self.required.is_empty() {
@@ -218,7 +221,10 @@ impl<'a> Shape<'a> {
         }
         // In a merged schema each part would forbid what the others bring.
         let closed = self.closed && self.sources <= 1;
-        put("additionalProperties", self.additional.map(Json::parse).or(closed.then_some(Value::Bool(false))));
+        put(
+            "additionalProperties",
+            self.additional.map(Json::parse).or(closed.then_some(Value::Bool(false))),
+        );
         put("items", self.items.map(Json::parse));
         put("prefixItems", self.tuple.map(Json::parse));
         let unions: Vec<_> = self.unions.into_iter().map(parse).collect();
@@ -257,5 +263,7 @@ fn is_null(schema: Json<'_>) -> bool {
     let null = |it: Json<'_>| it.kind() == Kind::Null;
     schema.get_str("type").is_some_and(|it| it == "null")
         || schema.get("const").is_some_and(null)
-        || schema.get("enum").is_some_and(|it| it.elements().next().is_some() && it.elements().all(null))
+        || schema
+            .get("enum")
+            .is_some_and(|it| it.elements().next().is_some() && it.elements().all(null))
 }

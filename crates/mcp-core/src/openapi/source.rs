@@ -15,8 +15,8 @@ use api_client::transport::Transport;
 use tokio::{runtime::Handle, sync::watch, task, time};
 use url::Url;
 
-pub use self::location::{DocumentLocation, LocationError, file_path};
 use self::fetch::Fetched;
+pub use self::location::{DocumentLocation, LocationError, file_path};
 use super::{
     Document, LoadOptions,
     cache::{CacheDir, Stamp},
@@ -114,9 +114,17 @@ enum Phase {
     #[default]
     Idle,
     /// `first` while nothing has failed yet: only then is a call held up for a newer document.
-    Loading { since: Instant, first: bool, failures: u32 },
+    Loading {
+        since: Instant,
+        first: bool,
+        failures: u32,
+    },
     Settled,
-    Failed { failure: LoadFailure, again: Instant, failures: u32 },
+    Failed {
+        failure: LoadFailure,
+        again: Instant,
+        failures: u32,
+    },
 }
 
 impl DocumentSource {
@@ -305,7 +313,10 @@ impl Inner {
             Ok(cached) => Some(cached),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => {
-                tracing::warn!(api = self.options.title, "the cached document is not used: {error}");
+                tracing::warn!(
+                    api = self.options.title,
+                    "the cached document is not used: {error}"
+                );
                 None
             }
         }

@@ -7,8 +7,17 @@ use super::server::Server;
 use super::text::{Json, Object};
 
 /// Keys of a 2.0 parameter or header that are not about its value's form.
-const NOT_SCHEMA: [&str; 9] =
-    ["name", "in", "description", "required", "collectionFormat", "allowEmptyValue", "deprecated", "example", "$ref"];
+const NOT_SCHEMA: [&str; 9] = [
+    "name",
+    "in",
+    "description",
+    "required",
+    "collectionFormat",
+    "allowEmptyValue",
+    "deprecated",
+    "example",
+    "$ref",
+];
 
 /// Rewrites an operation, its path item's parameters merged in.
 pub(super) fn operation(
@@ -34,7 +43,9 @@ pub(super) fn operation(
     }
     let produces = words(Some(operation), &source.root, "produces");
     if let Some(Value::Object(responses)) = object.get_mut("responses") {
-        for (_, response) in responses.iter_mut().filter(|(_, response)| response.get("$ref").is_none()) {
+        for (_, response) in
+            responses.iter_mut().filter(|(_, response)| response.get("$ref").is_none())
+        {
             rewrite_response(response, &produces);
         }
     }
@@ -77,9 +88,15 @@ pub(super) fn servers(root: &Object<'_>) -> Vec<Server> {
     let base = root.get_str("basePath").unwrap_or_default();
     let base = format!("/{}", base.trim_start_matches('/'));
     let Some(host) = host else { return vec![Server { url: base, variables: Vec::new() }] };
-    let mut schemes: Vec<_> = root.get("schemes").into_iter().flat_map(|it| it.strings()).filter(|it| it.starts_with("http")).collect();
+    let mut schemes: Vec<_> = root
+        .get("schemes")
+        .into_iter()
+        .flat_map(|it| it.strings())
+        .filter(|it| it.starts_with("http"))
+        .collect();
     schemes.sort_by_key(|scheme| scheme != "https");
-    let mut urls: Vec<_> = schemes.iter().map(|scheme| format!("{scheme}://{host}{base}")).collect();
+    let mut urls: Vec<_> =
+        schemes.iter().map(|scheme| format!("{scheme}://{host}{base}")).collect();
     if urls.is_empty() {
         urls.push(format!("//{host}{base}"));
     }
@@ -105,7 +122,9 @@ impl Inputs {
             }
             Some(_) => {
                 let schema = take_schema(&mut parameter);
-                if let Some(format) = parameter.remove("collectionFormat").filter(|_| schema["type"] == "array") {
+                if let Some(format) =
+                    parameter.remove("collectionFormat").filter(|_| schema["type"] == "array")
+                {
                     let (style, explode) = collection(format.as_str().unwrap_or_default());
                     if parameter["in"] == "query" {
                         parameter.insert("style".to_owned(), json!(style));
@@ -115,7 +134,9 @@ impl Inputs {
                     parameter.insert("explode".to_owned(), json!(false));
                 }
                 parameter.insert("schema".to_owned(), schema);
-                let same = |it: &&mut Value| ["name", "in"].iter().all(|key| it.get(key) == parameter.get(*key));
+                let same = |it: &&mut Value| {
+                    ["name", "in"].iter().all(|key| it.get(key) == parameter.get(*key))
+                };
                 match self.parameters.iter_mut().find(same) {
                     Some(earlier) => *earlier = Value::Object(parameter),
                     None => self.parameters.push(Value::Object(parameter)),
@@ -128,7 +149,8 @@ impl Inputs {
     fn body(&mut self, consumes: &[String]) -> Option<Value> {
         if let Some(body) = self.body.take() {
             let media = json!({"schema": body.get("schema").cloned().unwrap_or(Value::Bool(true))});
-            let types: &[String] = if consumes.is_empty() { &["application/json".to_owned()] } else { consumes };
+            let types: &[String] =
+                if consumes.is_empty() { &["application/json".to_owned()] } else { consumes };
             let content: Map<_, _> = types.iter().map(|it| (it.clone(), media.clone())).collect();
             return Some(json!({
                 "required": body.get("required") == Some(&Value::Bool(true)),
@@ -149,7 +171,9 @@ impl Inputs {
         let mut encoding = Map::new();
         let mut files = false;
         for mut field in self.fields.drain(..) {
-            let Some(name) = field.get("name").and_then(Value::as_str).map(str::to_owned) else { continue };
+            let Some(name) = field.get("name").and_then(Value::as_str).map(str::to_owned) else {
+                continue;
+            };
             if field.get("required") == Some(&Value::Bool(true)) {
                 required.push(name.clone());
             }
@@ -158,7 +182,8 @@ impl Inputs {
             let mut schema = take_schema(&mut field);
             files |= schema["format"] == "binary";
             if schema["type"] == "array" {
-                let (style, explode) = collection(format.as_ref().and_then(Value::as_str).unwrap_or_default());
+                let (style, explode) =
+                    collection(format.as_ref().and_then(Value::as_str).unwrap_or_default());
                 encoding.insert(name.clone(), json!({"style": style, "explode": explode}));
             }
             if let (Some(description), Some(schema)) = (description, schema.as_object_mut()) {
@@ -166,19 +191,26 @@ impl Inputs {
             }
             properties.insert(name, schema);
         }
-        let is_form = |it: &&String| it.starts_with("multipart/") || it.starts_with("application/x-www-form-urlencoded");
+        let is_form = |it: &&String| {
+            it.starts_with("multipart/") || it.starts_with("application/x-www-form-urlencoded")
+        };
         let mut types: Vec<_> = consumes.iter().filter(is_form).map(String::as_str).collect();
         if files {
             types.retain(|it| it.starts_with("multipart/"));
         }
         if types.is_empty() {
-            types.push(if files { "multipart/form-data" } else { "application/x-www-form-urlencoded" });
+            types.push(if files {
+                "multipart/form-data"
+            } else {
+                "application/x-www-form-urlencoded"
+            });
         }
         let media = json!({
             "schema": {"type": "object", "properties": properties, "required": required},
             "encoding": encoding,
         });
-        let content: Map<_, _> = types.into_iter().map(|it| (it.to_owned(), media.clone())).collect();
+        let content: Map<_, _> =
+            types.into_iter().map(|it| (it.to_owned(), media.clone())).collect();
         Some(json!({"required": !required.is_empty(), "content": content}))
     }
 }
@@ -190,7 +222,8 @@ fn take_schema(parameter: &mut Map<String, Value>) -> Value {
         Some(Value::Object(schema)) => schema,
         _ => Map::new(),
     };
-    let keys: Vec<_> = parameter.keys().filter(|key| !NOT_SCHEMA.contains(&key.as_str())).cloned().collect();
+    let keys: Vec<_> =
+        parameter.keys().filter(|key| !NOT_SCHEMA.contains(&key.as_str())).cloned().collect();
     for key in keys {
         if key.starts_with("x-") && key != "x-nullable" {
             continue;
@@ -267,7 +300,11 @@ mod tests {
             {"$ref": "#/parameters/Page"},
         ]}));
         let operation = document.operation(0).unwrap();
-        let read: Vec<_> = operation.parameters.iter().map(|it| (it.name.as_str(), it.location, it.style, it.explode)).collect();
+        let read: Vec<_> = operation
+            .parameters
+            .iter()
+            .map(|it| (it.name.as_str(), it.location, it.style, it.explode))
+            .collect();
         assert_eq!(
             read,
             [
@@ -288,13 +325,21 @@ mod tests {
     #[test]
     fn a_body_takes_what_the_document_consumes() {
         let body = json!({"name": "b", "in": "body", "required": true, "schema": {"$ref": "#/definitions/Pet"}});
-        let document = with_operation(&json!({"consumes": ["text/xml", "application/json"], "parameters": [body]}));
+        let document = with_operation(
+            &json!({"consumes": ["text/xml", "application/json"], "parameters": [body]}),
+        );
         let found = document.operation(0).unwrap().body.unwrap();
         assert!(found.required);
         assert_eq!(found.preferred().unwrap().content_type, "application/json");
-        assert_eq!(found.preferred().unwrap().schema["properties"], json!({"name": {"type": "string"}}));
+        assert_eq!(
+            found.preferred().unwrap().schema["properties"],
+            json!({"name": {"type": "string"}})
+        );
         let document = with_operation(&json!({"parameters": [body]}));
-        assert_eq!(document.operation(0).unwrap().body.unwrap().content[0].content_type, "application/xml");
+        assert_eq!(
+            document.operation(0).unwrap().body.unwrap().content[0].content_type,
+            "application/xml"
+        );
     }
 
     #[test]
@@ -331,7 +376,12 @@ mod tests {
     #[test]
     fn an_address_is_made_of_what_is_there() {
         let server = |value: Value| servers(&Json::new(&value.to_string()).object())[0].url.clone();
-        assert_eq!(server(json!({"host": "a.example", "basePath": "/v1", "schemes": ["http", "https", "ws"]})), "https://a.example/v1");
+        assert_eq!(
+            server(
+                json!({"host": "a.example", "basePath": "/v1", "schemes": ["http", "https", "ws"]})
+            ),
+            "https://a.example/v1"
+        );
         assert_eq!(server(json!({"host": "a.example"})), "//a.example/");
         assert_eq!(server(json!({"basePath": "v2"})), "/v2");
         assert_eq!(server(json!({"schemes": ["https"]})), "/");
@@ -345,6 +395,9 @@ mod tests {
         }}));
         let schemes = document.security_schemes();
         assert_eq!(schemes[0].scheme.as_deref(), Some("basic"));
-        assert_eq!((&schemes[1].token_urls[..], &schemes[1].scopes[..]), (&["https://a.example/t".to_owned()][..], &["r".to_owned()][..]));
+        assert_eq!(
+            (&schemes[1].token_urls[..], &schemes[1].scopes[..]),
+            (&["https://a.example/t".to_owned()][..], &["r".to_owned()][..])
+        );
     }
 }

@@ -327,7 +327,8 @@ fn value_end(bytes: &[u8], from: usize) -> Option<usize> {
         b'{' | b'[' => {}
         _ => {
             let rest = bytes.get(from..)?;
-            let is_scalar = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+            let is_scalar =
+                |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
             let length = rest.iter().position(|byte| !is_scalar(byte)).unwrap_or(rest.len());
             return (length > 0).then_some(from + length);
         }
@@ -337,7 +338,7 @@ fn value_end(bytes: &[u8], from: usize) -> Option<usize> {
     while depth > 0 {
         // `[` and `{`, and `]` and `}`, differ in one bit.
         at = find(bytes, at, |word| {
-            let folded = word | BIT * 0x20;
+            let folded = word | (BIT * 0x20);
             equal(word, b'"') | equal(folded, b'{') | equal(folded, b'}')
         })?;
         match bytes.get(at)? {
@@ -378,7 +379,8 @@ fn find(bytes: &[u8], mut at: usize, hits: impl Fn(u64) -> u64) -> Option<usize>
 mod tests {
     use super::*;
 
-    const TEXT: &str = r#" { "a" : [1, -2.5e3 ,"x\"]}", {"b":null}], "q\u0022" : true, "a":{"deep":[[],{}]} } "#;
+    const TEXT: &str =
+        r#" { "a" : [1, -2.5e3 ,"x\"]}", {"b":null}], "q\u0022" : true, "a":{"deep":[[],{}]} } "#;
 
     #[test]
     fn members_and_elements_are_found_without_building_values() {
@@ -407,11 +409,17 @@ mod tests {
 
     #[test]
     fn broken_text_ends_every_reading() {
-        for text in ["", "{", "{\"a", "{\"a\"", "{\"a\":", "{\"a\":}", "[", "[1", "[1,,", "{]", "\"", "\\", "[\"é\\"] {
+        for text in [
+            "", "{", "{\"a", "{\"a\"", "{\"a\":", "{\"a\":}", "[", "[1", "[1,,", "{]", "\"", "\\",
+            "[\"é\\",
+        ] {
             let json = Json::new(text);
             assert!(json.members().count() <= 1, "{text}");
             assert!(json.elements().count() <= 2, "{text}");
-            assert!(json.parse().is_null() && json.walk(["a", "b"].into_iter()).is_none(), "{text}");
+            assert!(
+                json.parse().is_null() && json.walk(["a", "b"].into_iter()).is_none(),
+                "{text}"
+            );
         }
     }
 

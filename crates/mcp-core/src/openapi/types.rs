@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use super::document::Document;
-use super::prose::one_line;
+use super::prose::{is_hidden, one_line};
 use super::resolve::Target;
 use super::shape::Shape;
 use super::text::{Json, Kind};
@@ -21,6 +21,9 @@ const MAX_NESTING: usize = 40;
 
 /// Bytes of schema text one answer may read.
 const MAX_READING: usize = 64 << 20;
+
+/// Characters of a string literal or name.
+const MAX_LITERAL: usize = 80;
 
 /// How much a description adds to a line of the full layout.
 const MAX_NOTE: usize = 120;
@@ -127,7 +130,8 @@ impl<'a> Types<'a> {
         let mut text = pieces.join("&");
         if !shape.alternatives.is_empty() {
             let sets = shape.alternatives.iter().take(MAX_VALUES);
-            let sets: Vec<_> = sets.map(|set| set.get("required").map(names).unwrap_or_default()).collect();
+            let sets: Vec<_> =
+                sets.map(|set| set.get("required").map(names).unwrap_or_default()).collect();
             let note = format!("/*with {}*/", comment(&sets.join(" or ")));
             text.push_str(&self.spent(note));
         }
@@ -167,7 +171,8 @@ impl<'a> Types<'a> {
 
     fn array(&mut self, shape: &Shape<'a>, depth: usize) -> String {
         if let Some(tuple) = shape.tuple {
-            let parts: Vec<_> = tuple.elements().take(MAX_VALUES).map(|part| self.write(part, depth)).collect();
+            let parts: Vec<_> =
+                tuple.elements().take(MAX_VALUES).map(|part| self.write(part, depth)).collect();
             return format!("[{}]", parts.join(","));
         }
         let element = match shape.items {
@@ -214,7 +219,8 @@ impl<'a> Types<'a> {
             };
         }
         let address = self.trail.last().copied().unwrap_or_default();
-        let is_repeated = self.layout == Layout::Full && shape.name.is_some() && self.opened.contains(&address);
+        let is_repeated =
+            self.layout == Layout::Full && shape.name.is_some() && self.opened.contains(&address);
         if depth == 0 || is_repeated {
             return self.spent(closed(shape));
         }
@@ -249,7 +255,9 @@ impl<'a> Types<'a> {
         }
         let braces = self.braces(&fields);
         match &shape.name {
-            Some(name) if self.layout == Layout::Full => format!("{} {braces}", one_line(name, 100)),
+            Some(name) if self.layout == Layout::Full => {
+                format!("{} {braces}", one_line(name, 100))
+            }
             _ => braces,
         }
     }
@@ -296,6 +304,10 @@ impl<'a> Types<'a> {
         property.flag(key)
             || (property.get("$ref").is_some()
                 && self.document.follow(property).found().is_some_and(|target| target.flag(key)))
+    }
+
+    pub(super) fn is_spent(&self) -> bool {
+        self.left == 0
     }
 
     pub(super) fn spent(&mut self, text: String) -> String {
@@ -394,17 +406,32 @@ fn grouped(text: String) -> String {
 fn literal(value: Json<'_>) -> String {
     match value.as_str() {
         Some(text) => quoted(&text),
-        None => one_line(value.text(), 80),
+        None => one_line(value.text(), MAX_LITERAL),
     }
 }
 
 fn quoted(text: &str) -> String {
-    let text = if text.trim() == text { one_line(text, 80) } else { text.escape_debug().take(80).collect() };
-    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
+    let mut literal = String::from("'");
+    for (index, character) in text.chars().enumerate() {
+        match character {
+            _ if index == MAX_LITERAL => {
+                literal.push('…');
+                break;
+            }
+            '\'' | '\\' => literal.extend(['\\', character]),
+            '\n' => literal.push_str("\\n"),
+            it if is_hidden(it) => {}
+            it => literal.push(it),
+        }
+    }
+    literal.push('\'');
+    literal
 }
 
 /// A name as it stands before a colon: quoted unless it is an identifier.
 pub(super) fn property_name(name: &str) -> String {
-    let plain = !name.is_empty() && name.len() <= 100 && name.chars().all(|it| it.is_alphanumeric() || matches!(it, '_' | '$' | '.'));
+    let plain = !name.is_empty()
+        && name.len() <= 100
+        && name.chars().all(|it| it.is_alphanumeric() || matches!(it, '_' | '$' | '.'));
     if plain { name.to_owned() } else { quoted(name) }
 }

@@ -5,7 +5,9 @@
 
 use std::fmt;
 
-use serde::de::{DeserializeSeed, EnumAccess, Error as _, MapAccess, SeqAccess, VariantAccess, Visitor};
+use serde::de::{
+    DeserializeSeed, EnumAccess, Error as _, MapAccess, SeqAccess, VariantAccess, Visitor,
+};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
@@ -53,7 +55,9 @@ impl<'de> DeserializeSeed<'de> for Writer<'_> {
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         if self.json.len() > MAX_EXPANDED {
-            return Err(D::Error::custom("the document grows beyond 128 MB when its aliases are filled in"));
+            return Err(D::Error::custom(
+                "the document grows beyond 128 MB when its aliases are filled in",
+            ));
         }
         deserializer.deserialize_any(self)
     }
@@ -176,7 +180,9 @@ fn close(json: &mut String, start: usize, bracket: char) {
 
 /// Adds what `<<` names to the object written at `start`: its own members win, then earlier sources.
 fn merge(json: &mut String, start: usize, sources: &[String]) {
-    let Some(Ok(Value::Object(mut object))) = json.get(start..).map(serde_json::from_str) else { return };
+    let Some(Ok(Value::Object(mut object))) = json.get(start..).map(serde_json::from_str) else {
+        return;
+    };
     for source in sources {
         let sources = match serde_json::from_str(source) {
             Ok(Value::Array(sources)) => sources,
@@ -194,7 +200,9 @@ fn merge(json: &mut String, start: usize, sources: &[String]) {
 fn into_object(value: Value) -> Option<serde_json::Map<String, Value>> {
     match value {
         Value::Object(object) => Some(object),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => None,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            None
+        }
     }
 }
 
@@ -234,7 +242,10 @@ mod tests {
 
     #[test]
     fn keys_are_names_whatever_they_look_like() {
-        check("{200: a, true: b, ~: c, 0o17: d, on: e, 1.50: f}", r#"{"200":"a","true":"b","~":"c","0o17":"d","on":"e","1.50":"f"}"#);
+        check(
+            "{200: a, true: b, ~: c, 0o17: d, on: e, 1.50: f}",
+            r#"{"200":"a","true":"b","~":"c","0o17":"d","on":"e","1.50":"f"}"#,
+        );
     }
 
     #[test]
@@ -252,7 +263,10 @@ mod tests {
 
     #[test]
     fn block_text_and_escapes_survive() {
-        check("a: |\n  one\n  \"two\"\t\\\nb: >-\n  x\n  y\n", r#"{"a":"one\n\"two\"\t\\\n","b":"x y"}"#);
+        check(
+            "a: |\n  one\n  \"two\"\t\\\nb: >-\n  x\n  y\n",
+            r#"{"a":"one\n\"two\"\t\\\n","b":"x y"}"#,
+        );
     }
 
     #[test]
@@ -260,10 +274,15 @@ mod tests {
         let mut bomb = String::from("a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n");
         for level in 1..12 {
             let below = format!("*a{},", level - 1).repeat(10);
-            bomb.push_str(&format!("a{level}: &a{level} [{below}]\n"));
+            bomb += &format!("a{level}: &a{level} [{below}]\n");
         }
         assert!(to_json(&bomb).unwrap_err().to_string().contains("repetition limit"));
         assert!(to_json(&"[".repeat(2_000)).is_err());
-        assert!(to_json(&format!("{}{}", "[".repeat(2_000), "]".repeat(2_000))).unwrap_err().to_string().contains("recursion limit"));
+        assert!(
+            to_json(&format!("{}{}", "[".repeat(2_000), "]".repeat(2_000)))
+                .unwrap_err()
+                .to_string()
+                .contains("recursion limit")
+        );
     }
 }

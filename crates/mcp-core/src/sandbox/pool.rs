@@ -29,6 +29,10 @@ const HELLO: Duration = Duration::from_secs(5);
 /// Workers tried for one script before it is given up.
 const ATTEMPTS: usize = 3;
 
+const OTHER_VERSION: &str = "the worker program is of another version";
+const NO_PROTOCOL: &str = "the worker program does not speak the protocol";
+const NO_HELLO: &str = "the worker program does not call `worker_main`";
+
 /// The program that is started as a worker.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum WorkerProgram {
@@ -255,14 +259,10 @@ impl Pool {
                     self.note(hello.protections, &connection.engine);
                     return Ok(connection);
                 }
-                Ok(Ok(FromWorker::Hello(_))) => {
-                    "the worker program is of another version".clone_into(&mut problem);
-                }
-                Ok(Ok(_)) => {
-                    "the worker program does not speak the protocol".clone_into(&mut problem)
-                }
+                Ok(Ok(FromWorker::Hello(_))) => OTHER_VERSION.clone_into(&mut problem),
+                Ok(Ok(_)) => NO_PROTOCOL.clone_into(&mut problem),
                 Ok(Err(lost)) => problem = lost.to_string(),
-                Err(_) => "the worker program does not call `worker_main`".clone_into(&mut problem),
+                Err(_) => NO_HELLO.clone_into(&mut problem),
             }
         }
         Err(unavailable(&problem))

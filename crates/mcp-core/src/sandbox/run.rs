@@ -8,7 +8,7 @@ use futures::{
     stream::{FuturesOrdered, FuturesUnordered},
 };
 use serde::de::IgnoredAny;
-use tokio::time::{Instant, interval, sleep_until};
+use tokio::time::{Instant, interval_at, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -43,7 +43,7 @@ pub(super) async fn converse(
 ) -> Ended {
     let deadline = sleep_until(Instant::now() + limits.wall + GRACE);
     tokio::pin!(deadline);
-    let mut sample = interval(SAMPLE);
+    let mut sample = interval_at(Instant::now() + SAMPLE, SAMPLE);
     let mut cpu = Duration::ZERO;
     let mut calls = Calls::new(&run);
     let mut logs = Logs::new(limits.logs);

@@ -62,15 +62,6 @@ fn is_item(path: &str) -> bool {
     segments(path).next_back().is_some_and(|last| last.ends_with(['}', ')']) && last.contains('{'))
 }
 
-/// Whether an id only repeats method and path, as generators make them: it tells nothing then.
-fn is_made_of_path(entry: &Entry<'_>) -> bool {
-    let mut known = vec![entry.method.to_ascii_lowercase()];
-    tokenize::words(entry.path, |word| known.push(word.to_owned()));
-    let mut repeats = true;
-    tokenize::words(entry.id, |word| repeats &= known.iter().any(|it| it == word));
-    repeats
-}
-
 /// Whether its name says that a POST changes nothing.
 fn names_a_read(entry: &Entry<'_>) -> bool {
     let is_reading = |word: &str| {
@@ -124,9 +115,7 @@ impl Builder {
             self.titles.push(BREAK);
         }
         let path_end = self.titles.len() as u32;
-        if !is_made_of_path(entry) {
-            self.title(entry.id, Field::Id);
-        }
+        self.title(entry.id, Field::Id);
         self.titles.push(BREAK);
         self.title(entry.summary, Field::Summary);
         let end = self.titles.len() as u32;

@@ -37,6 +37,9 @@ impl Index {
                 })
                 .max_by(|a, b| a.0.total_cmp(&b.0));
             let _ = match best {
+                None if group.terms.is_empty() => {
+                    write!(text, "\n  {}: unknown, or said by the word before", word.text)
+                }
                 None => write!(text, "\n  {}: not found", word.text),
                 Some((score, term, fields)) => {
                     let fields: Vec<_> = Field::ALL
@@ -127,7 +130,7 @@ mod tests {
         assert!(lines[0].contains("× intent 1.30"), "{text}");
         assert!(lines[2].starts_with("  hooks: "), "{text}");
         assert!(lines[2].ends_with("by `webhooks` in id, path, summary"), "{text}");
-        assert_eq!(lines[3], "  zebras: not found");
+        assert_eq!(lines[3], "  zebras: unknown, or said by the word before");
     }
 
     #[test]

@@ -161,7 +161,8 @@ impl Sentence {
                 role = Role::Detail;
             }
             let is_known = query.words.iter().any(|known| known.stem == *stem);
-            if tokenize::is_stop_word(word) || is_known || query.words.len() == MAX_WORDS {
+            let is_filler = tokenize::is_stop_word(word) || is_in(PREPOSITIONS, word);
+            if is_filler || is_known || query.words.len() == MAX_WORDS {
                 continue;
             }
             let role = match role {
@@ -215,7 +216,7 @@ impl Sentence {
         }
         // "star a repository" and "comment on it", but "star count" and "comment author".
         self.is_one_of(at + 1, DETERMINERS)
-            || first && (!is_in(NOUNS_TOO, word) || self.is_one_of(at + 1, "on to with"))
+            || first && (!is_in(NOUNS_TOO, word) || self.is_one_of(at + 1, "on to with and or"))
     }
 
     fn intents(&self, at: usize) -> &'static [Intent] {

@@ -81,6 +81,9 @@ fn split_digits(part: &[char], word: &mut String, each: &mut impl FnMut(&str)) {
 /// The stem of a lower-case word (Porter2): `policies` and `policy` share one, as do `org` and
 /// `organization`.
 pub(super) fn stem(word: &str) -> Cow<'_, str> {
+    if let Ok(at) = IRREGULAR.binary_search_by_key(&word, |it| it.0) {
+        return Cow::Borrowed(IRREGULAR.get(at).map_or(word, |it| it.1));
+    }
     let short = SHORT_FORMS.binary_search_by_key(&word, |it| it.0).ok();
     let word = short.and_then(|at| SHORT_FORMS.get(at)).map_or(word, |it| it.1);
     // The stemmer knows English; words of other scripts stay as they are.
@@ -111,13 +114,30 @@ const STOP_WORDS: &[&str] = &[
     "with", "within", "without", "would", "yet", "you", "your",
 ];
 
+/// Words that Porter2 would mix with others ("customer" with "custom"), with their stems, sorted.
+#[rustfmt::skip]
+const IRREGULAR: &[(&str, &str)] = &[
+    ("activities", "activity"), ("activity", "activity"), ("authenticator", "authenticator"),
+    ("authenticators", "authenticator"), ("author", "author"), ("authorisation", "authoriz"),
+    ("authorise", "authoriz"), ("authorised", "authoriz"), ("authorities", "authority"),
+    ("authority", "authority"), ("authorization", "authoriz"), ("authorizations", "authoriz"),
+    ("authorize", "authoriz"), ("authorized", "authoriz"), ("authorizes", "authoriz"),
+    ("authorizing", "authoriz"), ("authors", "author"), ("authz", "authoriz"),
+    ("consumer", "consumer"), ("consumers", "consumer"), ("container", "container"),
+    ("containers", "container"), ("controller", "controller"), ("controllers", "controller"),
+    ("customer", "customer"), ("customers", "customer"), ("developer", "developer"),
+    ("developers", "developer"), ("important", "important"), ("manager", "manager"),
+    ("managers", "manager"), ("personal", "personal"), ("provider", "provider"),
+    ("providers", "provider"),
+];
+
 /// Short forms, other spellings and irregular participles, sorted.
 #[rustfmt::skip]
 const SHORT_FORMS: &[(&str, &str)] = &[
     ("acct", "account"), ("addr", "address"), ("admin", "administrator"),
     ("admins", "administrator"), ("app", "application"), ("apps", "application"),
     ("attr", "attribute"), ("attrs", "attribute"), ("auth", "authentication"),
-    ("authn", "authentication"), ("authz", "authorization"), ("bought", "buy"), ("bound", "bind"),
+    ("authn", "authentication"), ("bought", "buy"), ("bound", "bind"),
     ("built", "build"), ("catalogue", "catalog"), ("cert", "certificate"), ("certs", "certificate"),
     ("cfg", "configuration"), ("config", "configuration"), ("configs", "configuration"),
     ("db", "database"), ("dbs", "database"), ("deps", "dependency"), ("desc", "description"),
@@ -200,9 +220,20 @@ mod tests {
     }
 
     #[test]
+    fn words_of_different_meaning_have_different_stems() {
+        for (one, other) in
+            [("customers", "custom"), ("author", "authorized"), ("provider", "provided")]
+        {
+            assert_ne!(stem(one), stem(other), "{one}");
+        }
+        assert_eq!(stem("customer"), stem("customers"));
+    }
+
+    #[test]
     fn lists_that_are_searched_are_sorted() {
         assert!(STOP_WORDS.is_sorted());
         assert!(SHORT_FORMS.is_sorted_by_key(|it| it.0));
+        assert!(IRREGULAR.is_sorted_by_key(|it| it.0));
     }
 
     #[test]

@@ -1,4 +1,5 @@
 //! Worker processes: what holds them, what ends them, and that one never disturbs another.
+#![expect(clippy::unwrap_used, reason = "a test fails where something is not as expected")]
 
 use std::{
     path::PathBuf,
@@ -280,7 +281,10 @@ async fn the_fallback_in_a_thread_runs_the_same_scripts() {
 mod linux {
     //! What only Linux offers, or shows.
 
-    use std::os::unix::process::ExitStatusExt as _;
+    use std::os::{
+        fd::OwnedFd,
+        unix::{net::UnixStream, process::ExitStatusExt as _},
+    };
 
     use super::*;
 
@@ -351,7 +355,7 @@ mod linux {
     }
 
     #[tokio::test]
-    async fn a_worker_holds_no_environment_and_no_descriptor_but_its_streams() {
+    async fn a_worker_has_no_environment() {
         let (pool, marker) = marked_pool(1_001, 0);
         let pool = Arc::new(pool);
         let run = tokio::spawn({
@@ -360,27 +364,38 @@ mod linux {
         });
         eventually("a worker", || !workers_of(marker).is_empty()).await;
         let id = workers_of(marker)[0];
-        let proc = |name: &str| std::fs::read(format!("/proc/{id}/{name}"));
-        eventually("the jail", || {
-            proc("status").is_ok_and(|status| {
-                String::from_utf8_lossy(&status).lines().any(|line| line == "Seccomp:\t2")
-            })
-        })
-        .await;
+        eventually("the jail", || is_jailed(id)).await;
         // Readable for root alone: the worker is not dumpable.
-        if let Ok(environment) = proc("environ") {
+        if let Ok(environment) = std::fs::read(format!("/proc/{id}/environ")) {
             assert_eq!(String::from_utf8_lossy(&environment), "TZ=UTC0\0");
         }
-        if let Ok(descriptors) = std::fs::read_dir(format!("/proc/{id}/fd")) {
+        run.abort();
+    }
+
+    #[tokio::test]
+    async fn a_worker_closes_the_descriptors_that_leak_into_it() {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let leak = "exec 7</dev/null; exec \"$0\" --mcp-sandbox-worker 6 536870912";
+        let mut worker = Command::new("/bin/sh")
+            .args(["-c", leak])
+            .arg(program())
+            .stdin(OwnedFd::from(theirs))
+            .spawn()
+            .unwrap();
+        eventually("the jail", || is_jailed(worker.id())).await;
+        if let Ok(descriptors) = std::fs::read_dir(format!("/proc/{}/fd", worker.id())) {
             let mut names: Vec<_> = descriptors.flatten().map(|entry| entry.file_name()).collect();
             names.sort();
             assert_eq!(names, ["0", "1", "2"]);
         }
-        assert_eq!(
-            std::fs::read_link(format!("/proc/{id}/cwd")).unwrap_or("/".into()),
-            PathBuf::from("/")
-        );
-        run.abort();
+        // A worker that has lost its host ends by itself.
+        drop(ours);
+        worker.wait().unwrap();
+    }
+
+    fn is_jailed(id: u32) -> bool {
+        std::fs::read_to_string(format!("/proc/{id}/status"))
+            .is_ok_and(|status| status.lines().any(|line| line == "Seccomp:\t2"))
     }
 
     #[tokio::test]

@@ -1,18 +1,22 @@
 //! The command line of the real binary: help, version, exit codes, and what a wrong set-up says.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use std::{
     io::{BufRead as _, BufReader, Read as _},
     process::{Child, Command, Output, Stdio},
     time::{Duration, Instant},
 };
 
-fn command(arguments: &[&str], variables: &[(&str, &str)]) -> Command {
+type Variables<'a> = &'a [(&'a str, &'a str)];
+
+fn command(arguments: &[&str], variables: Variables<'_>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mcp-stdio"));
     command.env_clear().args(arguments).envs(variables.iter().copied());
     command
 }
 
-fn run(arguments: &[&str], variables: &[(&str, &str)]) -> Output {
+fn run(arguments: &[&str], variables: Variables<'_>) -> Output {
     command(arguments, variables).stdin(Stdio::null()).output().unwrap()
 }
 
@@ -38,7 +42,8 @@ fn help_and_version_go_to_stdout() {
     let help = run(&["--help"], &[]);
     assert_eq!(help.status.code(), Some(0));
     let text_of_help = text(&help.stdout);
-    for heading in ["Usage:", "API:", "Credential:", "What the agent may do:", "Network:", "Limits"] {
+    for heading in ["Usage:", "API:", "Credential:", "What the agent may do:", "Network:", "Limits"]
+    {
         assert!(text_of_help.contains(heading), "{heading}");
     }
     assert_eq!(text(&help.stderr), "");
@@ -52,7 +57,7 @@ fn a_wrong_set_up_is_one_sentence_and_a_hint_and_status_2() {
     let authentik = ("AUTHENTIK_URL", "https://id.test");
     let sentry = ("SENTRY_AUTH_TOKEN", "SECRET-abc123XYZ");
     let file = [sentry, ("MCP_TOKEN_FILE", "/no such/file")];
-    let cases: &[(&[&str], &[(&str, &str)], &str)] = &[
+    let cases: &[(&[&str], Variables<'_>, &str)] = &[
         (&[], &[], "error: no API is named\n  hint: "),
         (&[], &[authentik], "error: `AUTHENTIK_TOKEN` is not set\n  hint: "),
         (&[], &[authentik, sentry], "error: `AUTHENTIK_URL` and `SENTRY_AUTH_TOKEN` are both set"),
@@ -98,8 +103,7 @@ fn a_wrong_set_up_is_one_sentence_and_a_hint_and_status_2() {
 
 #[test]
 fn the_end_of_stdin_is_a_clean_exit() {
-    let variables =
-        [("SENTRY_HOST", "127.0.0.1:9"), ("SENTRY_ACCESS_TOKEN", "SECRET-abc123XYZ")];
+    let variables = [("SENTRY_HOST", "127.0.0.1:9"), ("SENTRY_ACCESS_TOKEN", "SECRET-abc123XYZ")];
     let mut child = command(&["--no-spec-cache"], &variables)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

@@ -94,11 +94,12 @@ impl Seed<'_> {
             }),
             _ => json!({ "auth_method": "password", "http_request": request }),
         };
+        let app = if action.starts_with("log") { "authentik.events" } else { "authentik.core" };
         row(json!({
             "pk": pk,
             "user": if *action == "login_failed" { nobody } else { known },
             "action": action,
-            "app": if action.starts_with("log") { "authentik.events.signals" } else { "authentik.core" },
+            "app": app,
             "context": context,
             "client_ip": ip,
             "created": at.to_string(),

@@ -85,7 +85,7 @@ pub(super) fn seed(state: &mut State, mut random: Random) {
             user.set("type", "external");
             user.set("path", "users/partners");
         }
-        // The last three contractors have left: closed accounts that still are in their group.
+        // Closed accounts that still are in their groups.
         if matches!(name, "Zeno Pryce" | "Ada Wrenfield" | "Bo Teller" | "Leila Novak") {
             user.set("is_active", false);
         }

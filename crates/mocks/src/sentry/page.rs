@@ -10,7 +10,7 @@ const MAX_PER_PAGE: i64 = 100;
 /// One page of rows that are filtered and sorted already.
 pub(super) fn answer(call: &Call<'_>, rows: &[&Row], view: impl Fn(&Row) -> Value) -> Answer {
     let limit = per_page(call)?;
-    let cursor = match call.query("cursor") {
+    let cursor = match call.query("cursor").filter(|text| !text.is_empty()) {
         Some(text) => {
             Cursor::parse(&text).ok_or_else(|| Reply::detail(400, "Invalid cursor parameter."))?
         }
@@ -43,7 +43,7 @@ impl Cursor {
         let mut parts = text.split(':').map(str::parse::<i64>);
         let (value, page) = (parts.next()?.ok()?, parts.next()?.ok()?);
         parts.next()?.ok()?;
-        let sane = (0..=1_000_000).contains(&value) && page.abs() <= 1_000_000_000;
+        let sane = (0..=1_000_000).contains(&value) && (-1_000..=1_000_000).contains(&page);
         (parts.next().is_none() && sane).then_some(Self { value, page })
     }
 }

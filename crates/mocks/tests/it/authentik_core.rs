@@ -126,7 +126,10 @@ fn wrong_users_are_refused_field_by_field_and_change_nothing() {
     assert_eq!(refused(json!({})), json!({ "username": required, "name": required }));
     assert_eq!(
         refused(json!({ "username": "akadmin", "name": "X", "email": "nobody" })),
-        json!({ "username": ["This field must be unique."], "email": ["Enter a valid email address."] })
+        json!({
+            "username": ["This field must be unique."],
+            "email": ["Enter a valid email address."],
+        })
     );
     let missing = "00000000-0000-4000-8000-000000000000";
     let text = format!("Invalid pk \"{missing}\" - object does not exist.");

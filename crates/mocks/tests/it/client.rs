@@ -81,11 +81,13 @@ impl Client {
     ) -> std::io::Result<Response> {
         let address = self.mock.base_url.trim_start_matches("http://");
         let mut stream = TcpStream::connect(address)?;
-        let mut head = format!("{method} {path} HTTP/1.1\r\nhost: {address}\r\n");
-        for (name, value) in headers {
-            head += &format!("{name}: {value}\r\n");
-        }
-        head += &format!("content-length: {}\r\nconnection: close\r\n\r\n", body.len());
+        let fields: String =
+            headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\
+             content-length: {}\r\n{fields}\r\n",
+            body.len()
+        );
         stream.write_all(&[head.as_bytes(), body].concat())?;
         let mut bytes = Vec::new();
         stream.read_to_end(&mut bytes)?;

@@ -77,7 +77,7 @@ fn the_organization_points_at_this_mock_as_its_region() {
     let organization = client.get(ORGANIZATION).json();
     assert_eq!(organization["slug"], "harbor-lantern");
     assert_eq!(organization["links"]["regionUrl"], client.mock.base_url);
-    assert_eq!(client.get("/organizations/").rows(), [organization.clone()]);
+    assert_eq!(client.get("/organizations/").json(), json!([organization]));
     assert_eq!(client.get("/organizations/?query=other").rows(), [] as [Value; 0]);
     let by_id = format!("/organizations/{}/", organization["id"].as_str().unwrap());
     assert_eq!(client.get(&by_id).json(), organization);

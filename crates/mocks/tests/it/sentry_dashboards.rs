@@ -124,18 +124,31 @@ fn a_copy_without_widget_ids_is_faithful_and_leaves_the_source_alone() {
 #[test]
 fn either_spelling_of_a_field_will_do_but_not_both() {
     let client = Client::sentry();
-    let snake = json!({ "title": "Snake", "is_favorited": true, "widgets": [{ "title": "W",
-        "display_type": "line", "widget_type": "spans", "layout": { "x": 0, "y": 0, "w": 1, "h": 1, "min_h": 1 },
-        "queries": [{ "fields": ["a"], "conditions": "", "field_aliases": ["A"], "is_hidden": true }] }] });
-    let camel = json!({ "title": "Camel", "isFavorited": true, "widgets": [{ "title": "W",
-        "displayType": "line", "widgetType": "spans", "layout": { "x": 0, "y": 0, "w": 1, "h": 1, "minH": 1 },
-        "queries": [{ "fields": ["a"], "conditions": "", "fieldAliases": ["A"], "isHidden": true }] }] });
+    let snake = json!({ "title": "Snake", "is_favorited": true, "widgets": [{
+        "title": "W",
+        "display_type": "line",
+        "widget_type": "spans",
+        "layout": { "x": 0, "y": 0, "w": 1, "h": 1, "min_h": 1 },
+        "queries": [
+            { "fields": ["a"], "conditions": "", "field_aliases": ["A"], "is_hidden": true },
+        ],
+    }] });
+    let camel = json!({ "title": "Camel", "isFavorited": true, "widgets": [{
+        "title": "W",
+        "displayType": "line",
+        "widgetType": "spans",
+        "layout": { "x": 0, "y": 0, "w": 1, "h": 1, "minH": 1 },
+        "queries": [
+            { "fields": ["a"], "conditions": "", "fieldAliases": ["A"], "isHidden": true },
+        ],
+    }] });
     let (snake, camel) = (create(&client, snake), create(&client, camel));
     assert_eq!(comparable(&snake), comparable(&camel));
     assert_eq!((&snake["isFavorited"], &camel["isFavorited"]), (&json!(true), &json!(true)));
+    let text = "isFavorited collides with is_favorited, please pass only one value";
     assert_eq!(
         refused(&client, json!({ "title": "x", "isFavorited": true, "is_favorited": true })),
-        json!({ "isFavorited": "isFavorited collides with is_favorited, please pass only one value" })
+        json!({ "isFavorited": text })
     );
 }
 
@@ -285,7 +298,11 @@ fn widgets_of_a_put_are_changed_made_and_deleted_by_id() {
     let body = json!({ "widgets": [
         { "id": kept["id"] },
         widget(),
-        { "id": changed["id"], "title": "By handling", "queries": [{ "id": changed["queries"][0]["id"], "name": "good" }, query()] },
+        {
+            "id": changed["id"],
+            "title": "By handling",
+            "queries": [{ "id": changed["queries"][0]["id"], "name": "good" }, query()],
+        },
     ] });
     let after = client.put(&path(&source), body).json();
     let widgets = after["widgets"].as_array().unwrap();

@@ -68,6 +68,7 @@ fn cursors_walk_the_pages_as_the_real_ones_do() {
         ("?per_page=50", expected(50, "50:-1:1", false, "50:1:0", true)),
         ("?per_page=50&cursor=50:1:0", expected(50, "50:0:1", true, "50:2:0", true)),
         ("?per_page=50&cursor=50:2:0", expected(7, "50:1:1", true, "50:3:0", false)),
+        ("?cursor=", expected(100, "100:-1:1", false, "100:1:0", true)),
         ("?per_page=1", expected(1, "1:-1:1", false, "1:1:0", true)),
     ] {
         assert_eq!(page(&client, query), page_seen, "{query}");
@@ -87,7 +88,8 @@ fn wrong_sizes_and_cursors_are_refused() {
         assert_eq!(refused(query), range);
     }
     assert_eq!(refused("per_page=ten"), "Invalid per_page parameter.");
-    for query in ["cursor=abc", "cursor=1:2", "cursor=1:2:3:4", "cursor=a:b:c", "cursor="] {
+    let beyond = "cursor=1:-9223372036854775808:0";
+    for query in ["cursor=abc", "cursor=1:2", "cursor=1:2:3:4", "cursor=a:b:c", beyond] {
         assert_eq!(refused(query), "Invalid cursor parameter.", "{query}");
     }
     assert_eq!(refused("cursor=100:-1:1"), "Pagination offset cannot be negative");

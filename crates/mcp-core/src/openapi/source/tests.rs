@@ -20,6 +20,8 @@ use tokio::{
 use super::*;
 use crate::openapi::cache::sha256;
 
+type Answer = fn(usize, &str) -> String;
+
 /// An upstream that answers each request as told and remembers what it was asked.
 struct Upstream {
     base: Url,
@@ -44,7 +46,8 @@ impl Upstream {
             while let Ok((mut stream, _)) = listener.accept().await {
                 let mut head = Vec::new();
                 while !head.ends_with(b"\r\n\r\n") && stream.read_buf(&mut head).await.unwrap() > 0
-                {}
+                {
+                }
                 let head = String::from_utf8(head).unwrap().to_ascii_lowercase();
                 time::sleep(delay).await;
                 let response = answer(count.fetch_add(1, Ordering::Relaxed), &head);
@@ -70,7 +73,8 @@ impl Upstream {
 
 fn options(base: Url, location: DocumentLocation) -> SourceOptions {
     let mut transport = TransportOptions::new(base);
-    transport.credential = Credential::Bearer(SecretSource::literal("TOKEN", "t0ken-t0ken").unwrap());
+    transport.credential =
+        Credential::Bearer(SecretSource::literal("TOKEN", "t0ken-t0ken").unwrap());
     SourceOptions {
         title: "things".to_owned(),
         location,
@@ -138,13 +142,16 @@ async fn what_came_instead_of_a_document_is_said() {
     let page = |_: usize, _: &str| {
         response("200 OK", "content-type: text/html\r\n", "\n<!doctype html><p>Docs")
     };
-    let cases: [(fn(usize, &str) -> String, &str); 4] = [
+    let cases: [(Answer, &str); 4] = [
         (page, "is HTML, not OpenAPI"),
         (
             |_, _| response("401 Unauthorized", "", "{}"),
             "was refused with status 401: check the credential in `THINGS_TOKEN`",
         ),
-        (|_, _| response("404 Not Found", "", ""), "was refused with status 404: check the address"),
+        (
+            |_, _| response("404 Not Found", "", ""),
+            "was refused with status 404: check the address",
+        ),
         (|_, _| json("", "[1]"), "cannot be used: "),
     ];
     for (answer, expected) in cases {
@@ -238,7 +245,9 @@ async fn bytes_that_do_not_have_the_known_hash_are_refused() {
     let pinned: &'static str = "b71216654e44cc18f5e262fbb5075df67f1504a123d4bcb51cc8e8cc74ebd435";
     let location = DocumentLocation::Url { url: upstream.base.clone(), sha256: Some(pinned) };
     let failure = outcome(&DocumentSource::new(nowhere(location))).await.unwrap_err();
-    assert!(failure.contains(&format!("is not the one this release was made for (SHA-256 {pinned})")));
+    assert!(
+        failure.contains(&format!("is not the one this release was made for (SHA-256 {pinned})"))
+    );
     assert!(!upstream.last().contains("authorization"), "{}", upstream.last());
 }
 

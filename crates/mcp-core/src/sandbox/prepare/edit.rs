@@ -1,9 +1,13 @@
 //! Edits of a script in place: text becomes spaces, or is inserted, and no line ever moves.
 
+use std::collections::HashMap;
+
 /// The edits of one source text, by byte offset.
 #[derive(Debug, Default)]
 pub(super) struct Edits {
     edits: Vec<Edit>,
+    /// The latest blanked text that ends at an offset, as an index of `edits`.
+    ends: HashMap<usize, usize>,
 }
 
 #[derive(Debug)]
@@ -36,6 +40,7 @@ impl Edits {
 
     fn push_blank(&mut self, start: usize, end: usize, first: Option<char>) {
         if start < end {
+            self.ends.insert(end, self.edits.len());
             self.edits.push(Edit::Blank { start, end, first });
         }
     }
@@ -47,20 +52,22 @@ impl Edits {
 
     /// Inserts text behind what is left of an expression that ends at `end`.
     pub(super) fn insert_after(&mut self, end: usize, text: impl Into<String>) {
-        let trailing = self.edits.iter().rev().find_map(|edit| match edit {
-            Edit::Blank { start, end: edit_end, .. } if *edit_end == end => Some(*start),
-            _ => None,
-        });
+        let trailing = self.blank_ending_at(end).map(|(start, _)| start);
         self.insert(trailing.unwrap_or(end), text);
     }
 
     /// Ends a statement with a semicolon where it ends with blanked text: what follows on the next
     /// line could be read as its continuation.
     pub(super) fn end_statement(&mut self, statement_end: usize) {
-        if let Some(Edit::Blank { end, first: first @ None, .. }) = self.edits.last_mut()
-            && *end == statement_end
-        {
+        if let Some((_, first @ None)) = self.blank_ending_at(statement_end) {
             *first = Some(';');
+        }
+    }
+
+    fn blank_ending_at(&mut self, end: usize) -> Option<(usize, &mut Option<char>)> {
+        match self.edits.get_mut(*self.ends.get(&end)?)? {
+            Edit::Blank { start, first, .. } => Some((*start, first)),
+            Edit::Insert { .. } => None,
         }
     }
 

@@ -35,6 +35,8 @@ const FRAME: usize = if cfg!(debug_assertions) { 8 << 10 } else { 1 << 10 };
 const FLAT: u32 = 150;
 const SHORT: usize = 2_000;
 
+const JSX: &str = "JSX is not supported: use a string";
+
 /// Characters of a line that an error shows.
 const EXCERPT: usize = 100;
 
@@ -124,13 +126,17 @@ impl Script<'_> {
         types.edits.insert(0, BEFORE);
         if let Some(fault) = read.diagnostics.first() {
             // An object or a function without a name is an expression, but no statement.
-            let expression = self.code.trim_end_matches(|c: char| c.is_whitespace() || c == ';');
+            let code = self.code.trim_end();
+            let expression = code.trim_end_matches(';');
             let Ok(expression) = parser(&allocator, expression).parse_expression() else {
                 let label = fault.labels.first();
-                let (at, length) = label.map_or((0, 0), |label| (label.offset(), label.len()));
-                let found = self.code.get(at as usize..(at + length) as usize).unwrap_or_default();
+                let (start, length) = label.map_or((0, 0), |label| (label.offset(), label.len()));
+                let found = self.code.get(start as usize..(start + length) as usize);
                 let message = tidied(&fault.message, fault.help.as_deref(), found);
-                return Err(self.error(at as usize, &message));
+                // An end that is missing is missing behind the last word.
+                let at = (start as usize).min(code.len());
+                let is_jsx = line_around(code, at).contains("</");
+                return Err(self.error(at, if is_jsx { JSX } else { &message }));
             };
             types.visit_expression(&expression);
             shape::expression(&expression, &mut types);
@@ -151,15 +157,13 @@ impl Script<'_> {
     /// An error at a place in the code, with the line it is on.
     fn error(&self, at: usize, message: &str) -> ScriptError {
         let at = self.text.floor_char_boundary(self.start + at);
-        let (before, after) = self.text.split_at(at);
-        let line_start = before.rfind('\n').map_or(0, |end| end + 1);
-        let column = before[line_start..].chars().count();
-        let line_end = after.find(['\n', '\r']).map_or(self.text.len(), |end| at + end);
-        let line = &self.text[line_start..line_end];
+        let before = &self.text[..at];
+        let column = before.chars().rev().take_while(|c| *c != '\n').count();
+        let shown = pointed_at(line_around(self.text, at), column);
         ScriptError {
             line: Some(lines(before) + 1),
             column: Some(u32::try_from(column + 1).unwrap_or(u32::MAX)),
-            ..ScriptError::new("SyntaxError", format!("{message}\n{}", pointed_at(line, column)))
+            ..ScriptError::new("SyntaxError", format!("{message}\n{shown}"))
         }
     }
 }
@@ -172,8 +176,8 @@ fn parser<'a>(allocator: &'a Allocator, code: &'a str) -> Parser<'a> {
 }
 
 /// The parser's message in the voice of the others, with what it found in the agent's words.
-fn tidied(message: &str, help: Option<&str>, found: &str) -> String {
-    let found = match found.lines().next() {
+fn tidied(message: &str, help: Option<&str>, found: Option<&str>) -> String {
+    let found = match found.and_then(|found| found.lines().next()) {
         Some(found) if !found.is_empty() => format!("`{}`", clipped(found, 30)),
         _ => "the end of the script".to_owned(),
     };
@@ -195,6 +199,14 @@ fn fragment(sentence: &str) -> String {
 
 fn clipped(text: &str, characters: usize) -> &str {
     text.char_indices().nth(characters).map_or(text, |(end, _)| &text[..end])
+}
+
+/// The line a place is on; `at` is between characters.
+fn line_around(text: &str, at: usize) -> &str {
+    let (before, after) = text.split_at(at);
+    let start = before.rfind('\n').map_or(0, |end| end + 1);
+    let end = after.find(['\n', '\r']).map_or(text.len(), |length| at + length);
+    &text[start..end]
 }
 
 /// A line, or the part of it around a column counted from 0, with a mark under that.

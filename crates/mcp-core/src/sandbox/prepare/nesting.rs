@@ -17,46 +17,11 @@ const ANGLE: u32 = 40;
 /// A bracket behind an open `<`: each doubles the parser's work.
 const BRACKET_IN_ANGLE: u32 = 160;
 
-/// Words that leave an expression or statement open, so that what follows nests in it.
-const OPENING_WORDS: &[&str] = &[
-    "as",
-    "asserts",
-    "await",
-    "case",
-    "default",
-    "delete",
-    "do",
-    "else",
-    "extends",
-    "implements",
-    "in",
-    "infer",
-    "instanceof",
-    "is",
-    "keyof",
-    "new",
-    "of",
-    "readonly",
-    "return",
-    "satisfies",
-    "static",
-    "throw",
-    "typeof",
-    "unique",
-    "void",
-    "yield",
-];
-/// Words that go on with the statement before them, also on a new line.
-const CONTINUING_WORDS: &[&str] =
-    &["as", "else", "extends", "implements", "in", "instanceof", "is", "of", "satisfies", "while"];
-/// Words whose parentheses are followed by a statement.
-const CONTROL_WORDS: &[&str] = &["for", "if", "while", "with"];
-
 /// How deep a script nests, or the place where it is too deep.
 pub(super) fn load(source: &str) -> Result<u32, usize> {
-    let mut scan = Scan::new(source.as_bytes());
+    let mut scan = Scan::new(source);
     let mut highest = 0;
-    while scan.step(source) {
+    while scan.step() {
         highest = highest.max(scan.load);
         if highest > LIMIT {
             return Err(scan.at.min(source.len()));
@@ -91,7 +56,30 @@ struct Level {
     angles: u32,
 }
 
+/// Words that leave an expression or statement open, so that what follows nests in it.
+#[rustfmt::skip]
+fn opens(word: &str) -> bool {
+    matches!(
+        word,
+        "as" | "asserts" | "await" | "case" | "default" | "delete" | "do" | "else" | "extends"
+            | "implements" | "in" | "infer" | "instanceof" | "is" | "keyof" | "new" | "of"
+            | "readonly" | "return" | "satisfies" | "static" | "throw" | "typeof" | "unique"
+            | "void" | "yield"
+    )
+}
+
+/// Words that go on with the statement before them, also on a new line.
+#[rustfmt::skip]
+fn continues(word: &str) -> bool {
+    matches!(
+        word,
+        "as" | "else" | "extends" | "implements" | "in" | "instanceof" | "is" | "of" | "satisfies"
+            | "while"
+    )
+}
+
 struct Scan<'a> {
+    text: &'a str,
     bytes: &'a [u8],
     at: usize,
     levels: Vec<Level>,
@@ -104,9 +92,10 @@ struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    fn new(bytes: &'a [u8]) -> Self {
+    fn new(text: &'a str) -> Self {
         let mut scan = Self {
-            bytes,
+            text,
+            bytes: text.as_bytes(),
             at: 0,
             levels: Vec::new(),
             load: 0,
@@ -115,14 +104,14 @@ impl<'a> Scan<'a> {
             lost: false,
         };
         scan.open(false);
-        if bytes.starts_with(b"#!") {
+        if text.starts_with("#!") {
             scan.line_comment();
         }
         scan
     }
 
     /// Reads one token; `false` at the end.
-    fn step(&mut self, source: &str) -> bool {
+    fn step(&mut self) -> bool {
         let Some(&byte) = self.bytes.get(self.at) else { return false };
         match byte {
             b'\n' | b'\r' => {
@@ -153,9 +142,9 @@ impl<'a> Scan<'a> {
             }
             b')' | b']' | b'}' => self.close(byte),
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'$' | b'#' | b'\\' => {
-                self.word(source);
+                self.word();
             }
-            0x80.. => self.wide(source),
+            0x80.. => self.wide(),
             _ => self.operator(byte),
         }
         true
@@ -240,22 +229,21 @@ impl<'a> Scan<'a> {
     /// A value begins: on a new line behind another value it begins a statement.
     fn start_operand(&mut self, word: &str) {
         let ended = matches!(self.previous, Previous::Operand | Previous::Either);
-        if self.newline && ended && !CONTINUING_WORDS.contains(&word) {
+        if self.newline && ended && !continues(word) {
             self.end_statement();
         }
     }
 
-    fn word(&mut self, source: &str) {
+    fn word(&mut self) {
         let start = self.at;
         let number = self.bytes[start].is_ascii_digit();
-        while let Some(&byte) = self.bytes.get(self.at) {
-            let inside = byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'#' | b'\\');
-            if !inside && !(number && byte == b'.') {
-                break;
-            }
-            self.at += 1;
-        }
-        let word = source.get(start..self.at).unwrap_or_default();
+        let inside = |byte: &&u8| {
+            byte.is_ascii_alphanumeric()
+                || matches!(byte, b'_' | b'$' | b'#' | b'\\')
+                || (number && **byte == b'.')
+        };
+        self.at += self.bytes[start..].iter().take_while(inside).count();
+        let word = &self.text[start..self.at];
         if self.previous == Previous::Dot {
             return self.after(Previous::Operand);
         }
@@ -266,12 +254,12 @@ impl<'a> Scan<'a> {
             self.load += level.earlier;
             level.chain += std::mem::take(&mut level.earlier);
         }
-        if CONTROL_WORDS.contains(&word) {
+        if matches!(word, "for" | "if" | "while" | "with") {
             self.link(1);
             self.after(Previous::Control);
         } else if word == "await" && self.previous == Previous::Control {
             self.newline = false;
-        } else if OPENING_WORDS.contains(&word) {
+        } else if opens(word) {
             self.link(1);
             self.after(Previous::Operator);
         } else {
@@ -280,8 +268,8 @@ impl<'a> Scan<'a> {
     }
 
     /// A character beyond ASCII: a letter, a space or the end of a line.
-    fn wide(&mut self, source: &str) {
-        let Some(c) = source.get(self.at..).and_then(|rest| rest.chars().next()) else {
+    fn wide(&mut self) {
+        let Some(c) = self.text.get(self.at..).and_then(|rest| rest.chars().next()) else {
             self.at += 1;
             return;
         };
@@ -463,53 +451,16 @@ mod tests {
 
     #[test]
     fn whatever_nests_or_chains_without_end_is_found() {
-        for unit in [
-            "(",
-            "[",
-            "{",
-            "x={a:",
-            "!",
-            "- ",
-            "a+",
-            "a?",
-            "a?b:",
-            "a=>",
-            "a=",
-            "a.b",
-            "f(",
-            "f()",
-            "new ",
-            "await ",
-            "`${",
-            "if(x)",
-            "else ",
-            "if(x);else ",
-            "if(x)\n;else ",
-            "x:",
-            "a**",
-            "do ",
-            "<T>",
-            "a<",
-            "x<y,",
-            "a as B ",
-            "()=>{",
-            "class A{b=",
-            "class extends ",
-            "typeof\n",
-            "a=\n",
-            "keyof\n",
-            "/*)*/(",
-            "//)\n(",
-            "')'+(",
-            "`)`+(",
-            "/)/+(",
-            "/[/)]/+(",
-            "if(a)do x;while(0);else ",
-            "(\"\\\")\"+",
-            "x!/(",
-            "1./(",
-            "a\u{2028}=",
-        ] {
+        #[rustfmt::skip]
+        let units = [
+            "(", "[", "{", "x={a:", "!", "- ", "a+", "a?", "a?b:", "a=>", "a=", "a.b", "f(",
+            "f()", "new ", "await ", "`${", "if(x)", "else ", "if(x);else ", "if(x)\n;else ",
+            "x:", "a**", "do ", "<T>", "a<", "x<y,", "a as B ", "()=>{", "class A{b=",
+            "class extends ", "typeof\n", "a=\n", "keyof\n", "/*)*/(", "//)\n(", "')'+(",
+            "`)`+(", "/)/+(", "/[/)]/+(", "if(a)do x;while(0);else ", "(\"\\\")\"+", "x!/(",
+            "1./(", "a\u{2028}=",
+        ];
+        for unit in units {
             assert!(load(&unit.repeat(2_000)).is_err(), "{unit}");
         }
     }

@@ -146,7 +146,7 @@ fn module(module: &ModuleDeclaration<'_>, types: &mut Types<'_>) -> Option<Strin
             remove_if(export.export_kind == ImportOrExportKind::Type, export.span, types);
         }
         ModuleDeclaration::TSNamespaceExportDeclaration(export) => {
-            types.blank_statement(export.span)
+            types.blank_statement(export.span);
         }
         ModuleDeclaration::TSExportAssignment(export) => types.refuse(export.span, EXPORT_EQUALS),
     }

@@ -64,10 +64,10 @@ const FORMS: &[(&str, &str)] = &[
     ("{\"a\": 1}", "return({\"a\": 1})"),
     ("{\n  a: [1], b: 2\n};\n", "return({\n  a: [1], b: 2\n}) \n"),
     // Types.
-    ("let a: number = 1, b: string", "let a         = 1, b        "),
+    ("let a: number = 1, b: string", "let a         = 1, b;       "),
     ("let a!: number; a", "let a         ; return(a)"),
     ("const { a }: { a: A } = b", "const { a }           = b"),
-    ("return a as unknown as A", "return a           ;     "),
+    ("return a as unknown as A", "return a           ;    "),
     ("f(a as A, <B>b, c!, d satisfies D)", "return(f(a     ,    b, c , d            ))"),
     ("a!.b!.c! = 1", "return(a .b .c  = 1)"),
     ("a?.b!.c", "return(a?.b .c)"),
@@ -114,13 +114,13 @@ const FORMS: &[(&str, &str)] = &[
     ),
     (
         "class A { private a: B = 1; static readonly b?: C }",
-        "class A { ;       a    = 1; static          b      }",
+        "class A { ;       a    = 1; static          b ;   }",
     ),
     (
         "class A { a!: B; declare b: C; [c: string]: D }",
-        "class A { a    ; ;             ;            }",
+        "class A { a    ; ;             ;              }",
     ),
-    ("class A { override f?(): void {} }", "class A { ;        f  ()       {} }"),
+    ("class A { override f?(): void {} }", "class A { ;        f ()       {} }"),
     (
         "class A { a = 1\n  private ['b'] = 2\n  public *c() {} }",
         "class A { a = 1\n  ;       ['b'] = 2\n  ;      *c() {} }",
@@ -137,14 +137,14 @@ const FORMS: &[(&str, &str)] = &[
     ("const a = b\ntype A = B\n(c)", "const a = b\n;         \nreturn((c))"),
     ("return <{\n  a: A\n}>b", "return ( \n      \n  b)"),
     ("return <A>b", "return    b"),
-    ("const f = (a): {\n  a: A\n} => a", "const f = (a   \n      \n) => a"),
+    ("const f = (a): {\n  a: A\n} => a", "const f = (a    \n      \n) => a;return f"),
     ("return async <T,\n>(a: T) => a", "return async (  \n  a   ) => a"),
     ("class A { a = b as C\n  ['d'] = 1 }", "class A { a = b;    \n  ['d'] = 1 }"),
     ("const a = <A>\nb as C\n(d)", "const a = (  \nb);    \nreturn((d))"),
     ("const a: 'é\u{1f600}' = b", "const a       = b"),
     // Markdown.
     ("```js\nreturn 1\n```", "return 1\n"),
-    ("``` typescript\nlet a: A\n```\n", "let a   \n"),
+    ("``` typescript\nlet a: A\n```\n", "let a;  \n"),
     ("Here:\n\n```js\nreturn 1\n```\nThat is all.", "return 1\n"),
     ("return `\n\\`\\`\\`js\n\\`\\`\\`\n`", "return `\n\\`\\`\\`js\n\\`\\`\\`\n`"),
 ];
@@ -163,14 +163,14 @@ const ERRORS: &[(&str, u32, u32, &str)] = &[
     ("const a = await import('b')", 1, 17, "`import()` is not available"),
     ("import.meta.url", 1, 1, "`import.meta` is not available"),
     ("export = a", 1, 1, "`export =` is not supported"),
-    ("const a = <div>it's</div>", 1, 19, "JSX is not supported"),
+    ("const a = <div>it's</div>", 1, 18, "JSX is not supported"),
     ("const a = 5\nf(a b)", 2, 5, "expected `,` or `)` but found `b`\nf(a b)\n    ^"),
-    ("f([1, 2", 1, 8, "expected `,` or `]` but found the end of the script"),
+    ("f([1, 2", 1, 8, "expected `]` but found the end of the script"),
     ("const a = ;", 1, 11, "unexpected `;`\nconst a = ;\n          ^"),
     ("a.forEach((b) => { await b })", 1, 20, "`await` is only allowed within async functions"),
     ("const a = 'b\n'", 1, 11, "unterminated string"),
     ("```js\n\nconst é = 'ü'; f(a b)\n```", 3, 20, "expected `,` or `)` but found `b`"),
-    ("Here:\n```js\nf(\n```", 4, 1, "unexpected the end of the script"),
+    ("Here:\n```js\nf(\n```", 3, 3, "expected `)` but found the end of the script"),
     ("```python\nprint(1)\n```", 1, 1, "`python` is not supported"),
     ("return '\0'", 1, 9, "a NUL character cannot be in a script"),
     ("})(); (async () => {", 1, 1, "unexpected `}`"),
@@ -278,7 +278,11 @@ fn the_deepest_scripts_that_pass_are_read_to_their_end() {
         ("<A>", "a", "", 20),
     ] {
         let source = format!("x = {}{middle}{}", open.repeat(count), close.repeat(count));
-        let source = if open.starts_with("if") { source.replacen("x = ", "", 1) } else { source };
+        let source = if open.starts_with("if") || open == "{" {
+            source.replacen("x = ", "", 1)
+        } else {
+            source
+        };
         if let Err(error) = prepare(&source) {
             panic!("{open}: {}", error.message.lines().next().unwrap_or_default());
         }

@@ -41,7 +41,6 @@ const NAMESPACE: &str =
 const PARAMETER_PROPERTY: &str =
     "TypeScript's parameter properties are not supported: assign the field in the constructor";
 const DECORATOR: &str = "decorators are not supported: call the function yourself";
-pub(super) const JSX: &str = "JSX is not supported: use a string";
 
 impl<'s> Types<'s> {
     pub(super) fn new(source: &'s str) -> Self {
@@ -290,14 +289,6 @@ impl<'a> Visit<'a> for Types<'_> {
 
     fn visit_import_meta(&mut self, it: &ImportMeta) {
         self.refuse(it.span, IMPORT_META);
-    }
-
-    fn visit_jsx_element(&mut self, it: &JSXElement<'a>) {
-        self.refuse(it.span, JSX);
-    }
-
-    fn visit_jsx_fragment(&mut self, it: &JSXFragment<'a>) {
-        self.refuse(it.span, JSX);
     }
 
     fn visit_decorator(&mut self, it: &Decorator<'a>) {

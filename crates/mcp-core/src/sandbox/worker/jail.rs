@@ -1,6 +1,6 @@
 //! What a worker gives up before it sees a script.
 
-use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::{super::protocol::Protections, ARGUMENT, raw};
 
@@ -62,7 +62,7 @@ pub(super) fn lock_down(backstop: &Backstop) -> Protections {
         & limit(Resource::Nproc, 0)
         & limit(Resource::Nofile, 3)
         & limit(Resource::As, backstop.address_space)
-        & limit(Resource::Cpu, backstop.cpu_seconds);
+        & limit_cpu(backstop.cpu_seconds);
     let mut protections = Protections { rlimits, ..Protections::default() };
     #[cfg(target_os = "linux")]
     {
@@ -75,8 +75,18 @@ pub(super) fn lock_down(backstop: &Backstop) -> Protections {
     protections
 }
 
+/// Sets a limit for good; one that is lower already stays.
 fn limit(resource: Resource, most: u64) -> bool {
-    setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) }).is_ok()
+    let most = Some(getrlimit(resource).maximum.map_or(most, |maximum| most.min(maximum)));
+    setrlimit(resource, Rlimit { current: most, maximum: most }).is_ok()
+}
+
+/// The first limit ends the process by a signal that names the reason, the second by force.
+fn limit_cpu(seconds: u64) -> bool {
+    let maximum = getrlimit(Resource::Cpu).maximum;
+    let maximum = maximum.unwrap_or(u64::MAX).min(seconds.saturating_add(1));
+    let limit = Rlimit { current: Some(seconds.min(maximum)), maximum: Some(maximum) };
+    setrlimit(Resource::Cpu, limit).is_ok()
 }
 
 #[cfg(target_os = "linux")]
@@ -124,6 +134,10 @@ mod linux {
 
     /// From here on every other system call ends the process.
     pub(super) fn allow_only_computing() -> Option<()> {
+        seccompiler::apply_filter(&filter()?).ok()
+    }
+
+    pub(super) fn filter() -> Option<BpfProgram> {
         let condition = |argument, length, operator, value| {
             let condition = SeccompCondition::new(argument, length, operator, value).ok()?;
             Some(vec![SeccompRule::new(vec![condition]).ok()?])
@@ -147,8 +161,7 @@ mod linux {
             architecture,
         )
         .ok()?;
-        let program = BpfProgram::try_from(filter).ok()?;
-        seccompiler::apply_filter(&program).ok()
+        BpfProgram::try_from(filter).ok()
     }
 
     /// No file can be opened and no socket connected any more.
@@ -161,5 +174,41 @@ mod linux {
             .and_then(|rules| rules.create()?.restrict_self())
             .ok()?;
         (status.ruleset != RulesetStatus::NotEnforced).then_some(())
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::{fs::File, net::TcpStream, thread};
+
+    use super::*;
+
+    #[test]
+    fn the_filter_can_be_built_for_this_machine() {
+        assert!(linux::filter().is_some());
+    }
+
+    #[test]
+    fn landlock_denies_files_and_sockets_where_the_kernel_has_it() {
+        // It holds the thread that asks for it, and no other.
+        let denied = thread::spawn(|| {
+            linux::deny_files_and_sockets()?;
+            Some((
+                File::open("/").is_err(),
+                TcpStream::connect("127.0.0.1:1").map_err(|e| e.kind()),
+            ))
+        });
+        let Some((file, socket)) = denied.join().unwrap() else { return };
+        assert!(file);
+        // Older kernels know files only; then nothing listens there.
+        let kind = socket.unwrap_err();
+        assert!(
+            matches!(
+                kind,
+                std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ConnectionRefused
+            ),
+            "{kind:?}"
+        );
+        assert!(File::open("/").is_ok());
     }
 }

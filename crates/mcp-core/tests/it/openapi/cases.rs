@@ -26,8 +26,13 @@ fn every_case_is_as_it_should_be() {
 
 fn check(folder: &Path) {
     let case = folder.file_name().unwrap().to_str().unwrap();
-    let expected: Value = serde_json::from_slice(&fs::read(folder.join("expect.json")).unwrap()).unwrap();
-    let file = ["spec.json", "spec.yaml"].map(|name| folder.join(name)).into_iter().find(|it| it.is_file()).unwrap();
+    let expected: Value =
+        serde_json::from_slice(&fs::read(folder.join("expect.json")).unwrap()).unwrap();
+    let file = ["spec.json", "spec.yaml"]
+        .map(|name| folder.join(name))
+        .into_iter()
+        .find(|it| it.is_file())
+        .unwrap();
     let document_url = expected["document_url"].as_str().map(|url| Url::parse(url).unwrap());
     let document = load(&fs::read(file).unwrap(), &LoadOptions { document_url }).unwrap();
     assert_eq!(document.skipped(), [], "{case}");
@@ -38,7 +43,8 @@ fn check(folder: &Path) {
         assert_eq!(&json!(ids), operations, "{case}");
     }
     if let Some(routes) = expected.get("routes") {
-        let mut found: Vec<_> = document.summaries().iter().map(|it| (it.method.as_str(), it.path.as_str())).collect();
+        let mut found: Vec<_> =
+            document.summaries().iter().map(|it| (it.method.as_str(), it.path.as_str())).collect();
         found.sort_unstable();
         assert_eq!(&json!(found), routes, "{case}");
     }
@@ -50,7 +56,14 @@ fn check(folder: &Path) {
         let found: Vec<_> = operation(&document, id)
             .parameters
             .iter()
-            .map(|it| json!([it.name, format!("{:?}", it.location).to_lowercase(), it.schema["type"], it.required]))
+            .map(|it| {
+                json!([
+                    it.name,
+                    format!("{:?}", it.location).to_lowercase(),
+                    it.schema["type"],
+                    it.required
+                ])
+            })
             .collect();
         assert_eq!(&Value::Array(found), parameters, "{case}");
     }
@@ -61,7 +74,8 @@ fn check(folder: &Path) {
     for (id, text) in object(&expected, "render") {
         let index = document.find_id(id).unwrap();
         for depth in 0..4 {
-            let shown = signature(&document, index, Depth { body: depth, response: depth, bytes: 3_000 });
+            let shown =
+                signature(&document, index, Depth { body: depth, response: depth, bytes: 3_000 });
             check_bound(case, &shown, text);
         }
         check_text(case, &signature(&document, index, Depth::default()), text);

@@ -1,0 +1,3 @@
+//! `cargo xtask bench`: figures, each beside a baseline of the same run.
+
+pub(crate) mod retrieval;

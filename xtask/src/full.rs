@@ -1,0 +1,145 @@
+//! The commands that need the whole workspace.
+
+use std::{collections::BTreeMap, path::Path, process::ExitCode, sync::Arc};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use api_client::{
+    auth::Credential,
+    transport::{Transport, TransportOptions},
+};
+use mcp_core::{
+    code_mode::{
+        answer::{Detail, answer},
+        policy::Access,
+    },
+    context::Api,
+    openapi::source::{DocumentLocation, DocumentSource, SourceOptions},
+    profile::Profile,
+};
+use url::Url;
+
+use crate::{bench::retrieval, cases, demo, interop};
+
+pub(crate) fn run(command: &str, arguments: &[String]) -> Result<ExitCode> {
+    match command {
+        "demo" => {
+            Options::read(arguments, &[], &[])?;
+            demo::run()?;
+        }
+        "interop" => interop::run(arguments)?,
+        "test-client" => return demo::test_client(arguments),
+        "bench" => bench(arguments)?,
+        "cases" => {
+            let options = Options::read(arguments, &["--dir"], &[])?;
+            if !cases::run(options.folder("--dir")?)? {
+                return Ok(ExitCode::FAILURE);
+            }
+        }
+        other => bail!("`{other}` is not in the full build"),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn bench(arguments: &[String]) -> Result<()> {
+    let (kind, rest) = arguments.split_first().context("which bench? There is `retrieval`")?;
+    ensure!(kind == "retrieval", "no bench `{kind}`: there is `retrieval`");
+    let options =
+        Options::read(rest, &["--specs", "--queries"], &["--json", "--explain", "--worn"])?;
+    let api = unconnected_api()?;
+    let access = Access::default();
+    retrieval::run(
+        options.folder("--specs")?,
+        options.folder("--queries")?,
+        retrieval::Options {
+            json: options.has("--json"),
+            explain: options.has("--explain"),
+            worn: options.has("--worn"),
+        },
+        |loaded, query| {
+            answer(&api, loaded, &access, query, retrieval::SHOWN, Detail::Signature).to_string()
+        },
+    )
+}
+
+/// An API with no server and no document of its own.
+fn unconnected_api() -> Result<Api> {
+    let nowhere = Url::parse("http://127.0.0.1:9")?;
+    let transport = Arc::new(Transport::new(TransportOptions::new(nowhere, Credential::None))?);
+    let location = DocumentLocation::parse("unused.json")?;
+    let profile = Profile::custom(None, location.clone())?;
+    let document = DocumentSource::new(SourceOptions {
+        title: "bench".to_owned(),
+        location,
+        transport: Arc::clone(&transport),
+        credential_setting: None,
+        cache: None,
+        objection: None,
+    });
+    Ok(Api { profile, transport, document: Arc::new(document) })
+}
+
+/// A command's arguments: `--name VALUE` and `--switch`.
+#[derive(Debug)]
+struct Options {
+    values: BTreeMap<String, String>,
+    switches: Vec<String>,
+}
+
+impl Options {
+    fn read(arguments: &[String], valued: &[&str], switches: &[&str]) -> Result<Self> {
+        let mut options = Self { values: BTreeMap::new(), switches: Vec::new() };
+        let mut rest = arguments.iter();
+        while let Some(argument) = rest.next() {
+            let (name, value) = match argument.split_once('=') {
+                Some((name, value)) => (name, Some(value)),
+                None => (argument.as_str(), None),
+            };
+            if valued.contains(&name) {
+                let value = value.map(str::to_owned).or_else(|| rest.next().cloned());
+                let value = value.with_context(|| format!("`{name}` needs a value"))?;
+                options.values.insert(name.to_owned(), value);
+            } else {
+                let known = switches.contains(&argument.as_str());
+                ensure!(known, "unknown argument `{argument}`: see `cargo xtask help`");
+                options.switches.push(argument.clone());
+            }
+        }
+        Ok(options)
+    }
+
+    fn folder(&self, name: &str) -> Result<&Path> {
+        self.values.get(name).map(Path::new).with_context(|| format!("`{name} DIR` is missing"))
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.switches.iter().any(|switch| switch == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(arguments: &[&str]) -> Result<Options> {
+        let arguments: Vec<String> = arguments.iter().map(|&it| it.to_owned()).collect();
+        Options::read(&arguments, &["--dir"], &["--json"])
+    }
+
+    #[test]
+    fn options_are_names_with_values_and_switches() {
+        let read = options(&["--json", "--dir", "a"]).expect("options");
+        assert!(read.has("--json"));
+        assert_eq!(read.folder("--dir").expect("folder"), Path::new("a"));
+        assert_eq!(options(&["--dir=b"]).expect("options").values["--dir"], "b");
+    }
+
+    #[test]
+    fn a_wrong_option_is_named() {
+        let message = |arguments| options(arguments).expect_err("fault").to_string();
+        assert_eq!(message(&["--dir"]), "`--dir` needs a value");
+        assert!(message(&["--jsn"]).starts_with("unknown argument `--jsn`"));
+        let missing =
+            options(&[]).expect("options").folder("--dir").expect_err("fault").to_string();
+        assert_eq!(missing, "`--dir DIR` is missing");
+    }
+}
