@@ -5,20 +5,14 @@ use std::{
     collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
-    sync::Arc,
     time::{Duration, Instant},
 };
 
 use anyhow::{Context as _, Result, bail, ensure};
-use api_client::{
-    auth::Credential,
-    transport::{Effect, Transport, TransportOptions},
-};
+use api_client::transport::Effect;
 use mcp_core::{
     code_mode,
-    context::Api,
-    openapi::{self, Depth, Document, LoadOptions, source::{DocumentLocation, DocumentSource, SourceOptions}},
-    profile::Profile,
+    openapi::{self, Depth, Document, LoadOptions},
 };
 use serde_json::{Value, value::RawValue};
 use tokio::{
@@ -28,6 +22,8 @@ use tokio::{
 };
 use url::Url;
 
+use crate::full;
+
 /// The keys an `expect.json` may have; another one is a failure, not a thing to overlook.
 const KEYS: &[&str] = &[
     "operations", "routes", "unique_ids", "parameters", "render", "required_body", "request",
@@ -35,7 +31,7 @@ const KEYS: &[&str] = &[
 ];
 
 /// Runs every case of a folder and prints a line for each; whether all passed.
-pub fn run(dir: &Path) -> Result<bool> {
+pub(crate) fn run(dir: &Path) -> Result<bool> {
     let mut cases: Vec<PathBuf> = fs::read_dir(dir)
         .with_context(|| format!("cannot read `{}`", dir.display()))?
         .filter_map(|entry| Some(entry.ok()?.path()))
@@ -172,8 +168,8 @@ fn check_render(document: &Document, expected: &Value) -> Result<()> {
     for (id, expected) in expected.as_object().context("`render` must be an object")? {
         let index = document.find_id(id).with_context(|| format!("there is no operation `{id}`"))?;
         let texts = [
-            ("search", openapi::signature(document, index, Depth { body: 2, response: 1 }, 4_000)),
-            ("describe", openapi::full(document, index, 24_000)),
+            ("search", openapi::signature(document, index, Depth::default())),
+            ("describe", openapi::full(document, index)),
         ];
         for (what, text) in texts {
             for (key, expected) in expected.as_object().context("a render expectation is an object")? {
@@ -276,18 +272,7 @@ async fn send(document: &Document, id: &str, arguments: &Value) -> Result<(Recei
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let server = tokio::spawn(serve(listener, sender));
 
-    let transport = Arc::new(Transport::new(TransportOptions::new(origin, Credential::None))?);
-    let location = DocumentLocation::parse("unused.json")?;
-    let profile = Profile::custom(None, location.clone())?;
-    let source = DocumentSource::new(SourceOptions {
-        title: "case".to_owned(),
-        location,
-        transport: Arc::clone(&transport),
-        credential_setting: None,
-        cache: None,
-        objection: None,
-    });
-    let api = Api { profile, transport, document: Arc::new(source) };
+    let api = full::api_at(origin)?;
     let arguments = if arguments.is_null() { "{}".to_owned() } else { arguments.to_string() };
     let arguments = RawValue::from_string(arguments)?;
     let request = code_mode::request_for(&api, document, id, &arguments).map_err(anyhow::Error::msg)?;

@@ -21,7 +21,9 @@ const MAX_TOKENS: usize = 800;
 
 const READ: &str = r#"
 const flow = (await ak.request("GET", "/flows/instances/default-authentication-flow/")).data;
-const bound = await ak.paginate("/flows/bindings/", { query: { target: flow.pk, ordering: "order" } });
+const bound = await ak.paginate("/flows/bindings/", {
+  query: { target: flow.pk, ordering: "order" },
+});
 return bound.items.map((it) => [it.order, it.stage_obj.name]);"#;
 
 const FORBIDDEN: &str = r#"
@@ -131,7 +133,7 @@ impl Demo<'_> {
                 (false, true) => "destructive",
                 (false, false) => "writes",
             };
-            let sentence = it.description.lines().next().unwrap_or_default();
+            let sentence = it.description.split_inclusive(". ").next().unwrap_or_default();
             format!("{:13}  {mark:11}  {sentence}\n", it.name)
         };
         transcript.answer(&tools.iter().map(line).collect::<String>(), 12)?;
@@ -178,7 +180,7 @@ impl Demo<'_> {
     }
 
     async fn write(&mut self, before: &Value, transcript: &mut Transcript) -> Result<()> {
-        transcript.step("A script that writes: first what it would do")?;
+        transcript.step("A script that writes waits for a person")?;
         let planned =
             self.call("execute_write", json!({ "code": WRITE.trim() }), transcript).await?;
         transcript.answer(&readable(&planned), 24)?;
@@ -192,8 +194,7 @@ impl Demo<'_> {
         let again = self.client.call("execute_write", invented).await?;
         transcript.request(r#"execute_write { the same code, "confirm": "yes" }"#)?;
         let reply = again.json().unwrap_or_default();
-        transcript
-            .answer(&format!("{}: {}", text_of(&reply["status"]), text_of(&reply["message"])), 4)?;
+        transcript.answer(&verdict(&reply), 4)?;
         self.said.push(again.text);
         let held = reply["status"] == "needs_confirmation" && self.world.mock.writes().is_empty();
         transcript.check("it is worth nothing", held)?;
@@ -211,7 +212,7 @@ impl Demo<'_> {
             .check("exactly the two requests were sent", are_the_two(&self.world.mock.writes()))?;
 
         let after = self.world.mock.state();
-        transcript.line("Stages of the login flow, and the two rows that are new:")?;
+        transcript.line("Stages of the login flow now:")?;
         show_stages(&after, transcript)?;
         let mut stages = stages_of_flow(before);
         stages.insert(1, (15, "login-captcha".to_owned()));
@@ -224,8 +225,7 @@ impl Demo<'_> {
         transcript.request("execute_write { the same code, the same confirmation }")?;
         let again = self.client.call("execute_write", confirmed).await?;
         let reply = again.json().unwrap_or_default();
-        transcript
-            .answer(&format!("{}: {}", text_of(&reply["status"]), text_of(&reply["message"])), 4)?;
+        transcript.answer(&verdict(&reply), 4)?;
         self.said.push(again.text);
         transcript.check("it works only once", self.world.mock.writes().len() == 2)
     }
@@ -251,16 +251,30 @@ impl Demo<'_> {
 fn readable(result: &ToolResult) -> String {
     let Some(Value::Object(fields)) = result.json() else { return result.text.clone() };
     let field = |(name, value): (String, Value)| match value {
+        Value::Array(items) if items.is_empty() => String::new(),
         Value::Array(items) => {
-            let items: String = items.iter().map(|it| format!("\n  {}", text_of(it))).collect();
+            let items: String = items
+                .iter()
+                .map(|it| format!("\n  {}", text_of(it).replace('\n', "\n  ")))
+                .collect();
             format!("{name}:{items}\n")
         }
         Value::String(text) if text.contains('\n') => {
             format!("{name}:\n  {}\n", text.replace('\n', "\n  "))
         }
+        Value::Object(error) if name == "error" => {
+            let said = |key| error.get(key).map(text_of).unwrap_or_default();
+            format!("{name}: {}: {}\n", said("name"), said("message"))
+        }
         value => format!("{name}: {}\n", text_of(&value)),
     };
     fields.into_iter().map(field).collect()
+}
+
+/// The status of a reply and why it is so.
+fn verdict(reply: &Value) -> String {
+    let why = reply.get("reason").or_else(|| reply.get("message")).map(text_of);
+    format!("{}: {}", text_of(&reply["status"]), why.unwrap_or_default())
 }
 
 fn text_of(value: &Value) -> String {

@@ -3,10 +3,7 @@
 use std::{collections::BTreeMap, path::Path, process::ExitCode, sync::Arc};
 
 use anyhow::{Context as _, Result, bail, ensure};
-use api_client::{
-    auth::Credential,
-    transport::{Transport, TransportOptions},
-};
+use api_client::transport::{Transport, TransportOptions};
 use mcp_core::{
     code_mode::{
         answer::{Detail, answer},
@@ -45,7 +42,7 @@ fn bench(arguments: &[String]) -> Result<()> {
     ensure!(kind == "retrieval", "no bench `{kind}`: there is `retrieval`");
     let options =
         Options::read(rest, &["--specs", "--queries"], &["--json", "--explain", "--worn"])?;
-    let api = unconnected_api()?;
+    let api = api_at(Url::parse("http://127.0.0.1:9")?)?;
     let access = Access::default();
     retrieval::run(
         options.folder("--specs")?,
@@ -61,14 +58,13 @@ fn bench(arguments: &[String]) -> Result<()> {
     )
 }
 
-/// An API with no server and no document of its own.
-fn unconnected_api() -> Result<Api> {
-    let nowhere = Url::parse("http://127.0.0.1:9")?;
-    let transport = Arc::new(Transport::new(TransportOptions::new(nowhere, Credential::None))?);
+/// An API at this address that has no document of its own.
+pub(crate) fn api_at(base: Url) -> Result<Api> {
+    let transport = Arc::new(Transport::new(TransportOptions::new(base))?);
     let location = DocumentLocation::parse("unused.json")?;
     let profile = Profile::custom(None, location.clone())?;
     let document = DocumentSource::new(SourceOptions {
-        title: "bench".to_owned(),
+        title: "xtask".to_owned(),
         location,
         transport: Arc::clone(&transport),
         credential_setting: None,

@@ -5,10 +5,7 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
-use api_client::{
-    auth::Credential,
-    transport::{Transport, TransportOptions},
-};
+use api_client::transport::{Transport, TransportOptions};
 use mcp_core::{
     Context, build_server,
     context::{Api, Identity},
@@ -28,7 +25,7 @@ async fn serve() -> Result<(), Box<dyn std::error::Error>> {
     let document = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/embed.yaml"));
     let location = DocumentLocation::File(document);
     let base = "http://127.0.0.1:8080".parse()?;
-    let transport = Arc::new(Transport::new(TransportOptions::new(base, Credential::None))?);
+    let transport = Arc::new(Transport::new(TransportOptions::new(base))?);
     let profile = Profile::custom(Some("notes"), location.clone())?;
     let source = DocumentSource::new(SourceOptions {
         title: profile.title.clone(),

@@ -16,7 +16,7 @@ use mcp_core::{
 use serde_json::{Map, Value, json};
 
 /// Hits that are looked at: the default length of an answer.
-pub const SHOWN: usize = 20;
+pub(crate) const SHOWN: usize = 20;
 /// Nodes of an operation after which its plain JSON counts as endless.
 const MAX_NODES: usize = 100_000;
 /// Timed runs of each query.
@@ -24,13 +24,13 @@ const RUNS: usize = 5;
 
 /// What is printed beside the table.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Options {
+pub(crate) struct Options {
     /// One JSON object instead of a table.
-    pub json: bool,
+    pub(crate) json: bool,
     /// Why each wrong first hit stands before the right one; not with `json`.
-    pub explain: bool,
+    pub(crate) explain: bool,
     /// The same queries on documents that have lost ids, summaries or descriptions.
-    pub worn: bool,
+    pub(crate) worn: bool,
 }
 
 /// A file of questions about one document.
@@ -43,7 +43,7 @@ struct Questions {
 
 /// Measures every file of questions in `queries` (a folder or one file) on its document in `specs`.
 /// `answer` is what the search tool says to a query.
-pub fn run(
+pub(crate) fn run(
     specs: &Path,
     queries: &Path,
     options: Options,

@@ -5,6 +5,8 @@ use std::io::{self, IsTerminal as _, Write as _};
 use anyhow::Result;
 
 const WIDTH: usize = 100;
+/// What saying how much is missing takes.
+const ROOM: usize = 24;
 
 #[derive(Debug)]
 pub(crate) struct Transcript {
@@ -56,15 +58,16 @@ impl Transcript {
     }
 
     fn block(&self, arrow: &str, color: &str, text: &str, lines: usize) -> Result<()> {
-        let total = text.lines().count();
-        for (at, line) in text.lines().take(lines).enumerate() {
+        let wrapped: Vec<_> = text.lines().flat_map(wrap).collect();
+        for (at, line) in wrapped.iter().take(lines).enumerate() {
             let arrow = if at == 0 { self.paint(color, arrow) } else { " ".to_owned() };
             self.line(&format!("{arrow} {}", shorten(line)))?;
         }
-        if total > lines {
-            self.line(&self.paint("2", &format!("  … {} more lines", total - lines)))?;
+        match wrapped.len().saturating_sub(lines) {
+            0 => Ok(()),
+            1 => self.line(&self.paint("2", "  … 1 more line")),
+            more => self.line(&self.paint("2", &format!("  … {more} more lines"))),
         }
-        Ok(())
     }
 
     fn paint(&self, code: &str, text: &str) -> String {
@@ -72,19 +75,45 @@ impl Transcript {
     }
 }
 
+/// Breaks a line at blanks; what follows is indented like its beginning, and a little more.
+fn wrap(line: &str) -> Vec<String> {
+    let margin = line.len() - line.trim_start().len();
+    let mut lines = vec![line.get(..margin).unwrap_or_default().to_owned()];
+    for word in line.trim_start().split_inclusive(' ') {
+        let length = |text: &str| text.trim_end().chars().count();
+        match lines.last_mut() {
+            Some(last) if length(last) == 0 || length(&format!("{last}{word}")) <= WIDTH => {
+                last.push_str(word);
+            }
+            _ => lines.push(format!("{}{word}", " ".repeat(margin + 2))),
+        }
+    }
+    lines
+}
+
 /// A line that fits, or its beginning and how much is missing.
 fn shorten(line: &str) -> String {
+    let line = line.trim_end();
     let length = line.chars().count();
     if length <= WIDTH {
         return line.to_owned();
     }
-    let kept: String = line.chars().take(WIDTH - 24).collect();
-    format!("{kept} … {} more characters", length - (WIDTH - 24))
+    let kept: String = line.chars().take(WIDTH - ROOM).collect();
+    format!("{kept} … {} more characters", length - (WIDTH - ROOM))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_is_broken_at_blanks_under_its_beginning() {
+        let words = format!("  {} {} end", "a".repeat(60), "b".repeat(50));
+        let lines: Vec<_> = wrap(&words).iter().map(|it| it.trim_end().to_owned()).collect();
+        let expected = [format!("  {}", "a".repeat(60)), format!("    {} end", "b".repeat(50))];
+        assert_eq!(lines, expected);
+        assert_eq!(wrap(""), [""]);
+    }
 
     #[test]
     fn a_long_line_says_how_much_is_missing() {

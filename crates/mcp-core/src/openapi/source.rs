@@ -25,6 +25,8 @@ use crate::search::{Entry, Index};
 
 /// How long a call waits for the answer whether a cached document is still the newest.
 const FRESHNESS: Duration = Duration::from_secs(1);
+/// How long a document counts as the newest: a server may run for days.
+const RECHECK: Duration = Duration::from_secs(3600);
 /// How long one attempt to load may take: some instances generate their document on request.
 const ATTEMPT: Duration = Duration::from_secs(120);
 /// The wait after the first failure; it doubles with each further one.
@@ -113,13 +115,15 @@ struct State {
 enum Phase {
     #[default]
     Idle,
-    /// `first` while nothing has failed yet: only then is a call held up for a newer document.
+    /// `first` at the start: only then is a call held up for a document newer than the cached one.
     Loading {
         since: Instant,
         first: bool,
         failures: u32,
     },
-    Settled,
+    Settled {
+        at: Instant,
+    },
     Failed {
         failure: LoadFailure,
         again: Instant,
@@ -169,7 +173,10 @@ impl DocumentSource {
                 Phase::Failed { again, failures, .. } if *again <= Instant::now() => {
                     (false, *failures)
                 }
-                Phase::Failed { .. } | Phase::Loading { .. } | Phase::Settled => return false,
+                Phase::Settled { at } if at.elapsed() >= RECHECK => (false, 0),
+                Phase::Failed { .. } | Phase::Loading { .. } | Phase::Settled { .. } => {
+                    return false;
+                }
             };
             state.phase = Phase::Loading { since: Instant::now(), first, failures };
             true
@@ -187,12 +194,12 @@ impl State {
 
     /// Until when a call waits for something newer than what is there.
     fn patience(&self) -> Option<Instant> {
-        match self.phase {
-            Phase::Loading { since, first: true, .. } if self.loaded.is_some() => {
-                Some(since + FRESHNESS)
-            }
-            Phase::Loading { .. } | Phase::Idle | Phase::Settled | Phase::Failed { .. } => None,
+        if let Phase::Loading { since, first: true, .. } = self.phase
+            && self.loaded.is_some()
+        {
+            return Some(since + FRESHNESS);
         }
+        None
     }
 
     fn answer(&self, title: &str) -> Result<Arc<Loaded>, LoadFailure> {
@@ -203,7 +210,7 @@ impl State {
                 "the document of `{title}` is still loading ({} s so far): try again",
                 since.elapsed().as_secs()
             ))),
-            (None, Phase::Idle | Phase::Settled) => {
+            (None, Phase::Idle | Phase::Settled { .. }) => {
                 Err(LoadFailure::new(format!("the document of `{title}` is not loaded: try again")))
             }
         }
@@ -224,10 +231,10 @@ impl Inner {
         self.state.send_modify(|state| {
             let failures = match state.phase {
                 Phase::Loading { failures, .. } => failures + 1,
-                Phase::Idle | Phase::Settled | Phase::Failed { .. } => 1,
+                Phase::Idle | Phase::Settled { .. } | Phase::Failed { .. } => 1,
             };
             state.phase = match outcome {
-                Ok(()) => Phase::Settled,
+                Ok(()) => Phase::Settled { at: Instant::now() },
                 Err(failure) => {
                     let in_use = state.loaded.is_some();
                     tracing::warn!(

@@ -1,1 +1,5 @@
 //! Integration tests.
+
+mod embed;
+mod openapi;
+mod sandbox;

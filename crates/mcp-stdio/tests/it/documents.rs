@@ -12,7 +12,7 @@ const DOCUMENTS: &[(&str, u64, &str, &str)] = &[
     ("authentik.yaml", 1193, "list all users", "core_users_list"),
     ("sentry.json", 223, "list the projects of an organization", "/projects/"),
     ("github.json", 1223, "create an issue", "issues/create"),
-    ("stripe.json", 452, "refund a charge", "PostRefunds"),
+    ("stripe.json", 452, "refund a charge", "PostChargesChargeRefund"),
     ("openai.yaml", 288, "create a chat completion", "createChatCompletion"),
     ("slack-v2.json", 174, "post a message to a channel", "chat_postMessage"),
     ("kubernetes.json", 845, "list pods in a namespace", "listCoreV1NamespacedPod"),
