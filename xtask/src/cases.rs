@@ -26,8 +26,17 @@ use crate::full;
 
 /// The keys an `expect.json` may have; another one is a failure, not a thing to overlook.
 const KEYS: &[&str] = &[
-    "operations", "routes", "unique_ids", "parameters", "render", "required_body", "request",
-    "requests", "base_url", "document_url", "no_network",
+    "operations",
+    "routes",
+    "unique_ids",
+    "parameters",
+    "render",
+    "required_body",
+    "request",
+    "requests",
+    "base_url",
+    "document_url",
+    "no_network",
 ];
 
 /// Runs every case of a folder and prints a line for each; whether all passed.
@@ -38,7 +47,11 @@ pub(crate) fn run(dir: &Path) -> Result<bool> {
         .filter(|path| path.join("expect.json").is_file())
         .collect();
     cases.sort();
-    ensure!(!cases.is_empty(), "no case in `{}`: a case is a folder with an expect.json", dir.display());
+    ensure!(
+        !cases.is_empty(),
+        "no case in `{}`: a case is a folder with an expect.json",
+        dir.display()
+    );
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let (mut passed, mut failed) = (0, 0);
     for case in cases {
@@ -83,7 +96,10 @@ async fn check(case: &Path) -> Result<()> {
             "base_url" => {
                 let base = document.server_url(&std::collections::BTreeMap::new());
                 let expected = expected.as_str().unwrap_or_default();
-                ensure!(base.trim_end_matches('/') == expected.trim_end_matches('/'), "the base is {base}, not {expected}");
+                ensure!(
+                    base.trim_end_matches('/') == expected.trim_end_matches('/'),
+                    "the base is {base}, not {expected}"
+                );
             }
             "request" => check_request(&document, expected).await?,
             "requests" => {
@@ -115,8 +131,11 @@ fn check_operations(document: &Document, expected: &Value) -> Result<()> {
 }
 
 fn check_routes(document: &Document, expected: &Value) -> Result<()> {
-    let mut routes: Vec<_> =
-        document.summaries().iter().map(|it| [it.method.as_str().to_owned(), it.path.clone()]).collect();
+    let mut routes: Vec<_> = document
+        .summaries()
+        .iter()
+        .map(|it| [it.method.as_str().to_owned(), it.path.clone()])
+        .collect();
     routes.sort();
     let expected: Vec<[String; 2]> = serde_json::from_value(expected.clone())?;
     ensure!(routes == expected, "the routes are {routes:?}, not {expected:?}");
@@ -127,9 +146,18 @@ fn check_unique_ids(document: &Document) -> Result<()> {
     let ids: BTreeSet<_> = document.summaries().iter().map(|it| it.id.as_str()).collect();
     ensure!(ids.len() == document.len(), "{} operations share {} ids", document.len(), ids.len());
     for (index, summary) in document.summaries().iter().enumerate() {
-        ensure!(document.find_id(&summary.id) == Some(index), "`{}` leads to another route", summary.id);
+        ensure!(
+            document.find_id(&summary.id) == Some(index),
+            "`{}` leads to another route",
+            summary.id
+        );
         let route = document.find_route(summary.method.as_str(), &summary.path);
-        ensure!(route == Some(index), "`{} {}` leads elsewhere", summary.method.as_str(), summary.path);
+        ensure!(
+            route == Some(index),
+            "`{} {}` leads elsewhere",
+            summary.method.as_str(),
+            summary.path
+        );
     }
     Ok(())
 }
@@ -155,7 +183,8 @@ fn check_parameters(document: &Document, expected: &Value) -> Result<()> {
 fn check_required_body(document: &Document, expected: &Value) -> Result<()> {
     for (id, expected) in expected.as_object().context("`required_body` must be an object")? {
         let operation = operation(document, id)?;
-        let body = operation.body.as_ref().and_then(|it| it.preferred()).context("there is no body")?;
+        let body =
+            operation.body.as_ref().and_then(|it| it.preferred()).context("there is no body")?;
         let schema = document.flatten(&body.schema);
         let required = schema.get("required").cloned().unwrap_or_else(|| serde_json::json!([]));
         ensure!(required == *expected, "the body of `{id}` requires {required}, not {expected}");
@@ -166,14 +195,18 @@ fn check_required_body(document: &Document, expected: &Value) -> Result<()> {
 /// What a search shows and what an exact lookup shows must both hold.
 fn check_render(document: &Document, expected: &Value) -> Result<()> {
     for (id, expected) in expected.as_object().context("`render` must be an object")? {
-        let index = document.find_id(id).with_context(|| format!("there is no operation `{id}`"))?;
+        let index =
+            document.find_id(id).with_context(|| format!("there is no operation `{id}`"))?;
         let texts = [
             ("search", openapi::signature(document, index, Depth::default())),
             ("describe", openapi::full(document, index)),
         ];
         for (what, text) in texts {
-            for (key, expected) in expected.as_object().context("a render expectation is an object")? {
-                check_text(&text, key, expected).with_context(|| format!("`{id}` in {what}: {text}"))?;
+            for (key, expected) in
+                expected.as_object().context("a render expectation is an object")?
+            {
+                check_text(&text, key, expected)
+                    .with_context(|| format!("`{id}` in {what}: {text}"))?;
             }
         }
     }
@@ -200,7 +233,11 @@ fn check_text(text: &str, key: &str, expected: &Value) -> Result<()> {
         }
         "max_bytes" => {
             let most = expected.as_u64().context("`max_bytes` must be a number")?;
-            ensure!(text.len() as u64 <= most, "has {} bytes, at most {most} are allowed", text.len());
+            ensure!(
+                text.len() as u64 <= most,
+                "has {} bytes, at most {most} are allowed",
+                text.len()
+            );
         }
         other => bail!("unknown render expectation `{other}`"),
     }
@@ -216,14 +253,25 @@ struct Received {
 
 async fn check_request(document: &Document, expected: &Value) -> Result<()> {
     const KEYS: &[&str] = &[
-        "operationId", "args", "path", "path_any", "url", "url_path", "query_decoded",
-        "form_decoded", "body", "content_type", "content_type_prefix", "method",
+        "operationId",
+        "args",
+        "path",
+        "path_any",
+        "url",
+        "url_path",
+        "query_decoded",
+        "form_decoded",
+        "body",
+        "content_type",
+        "content_type_prefix",
+        "method",
     ];
     for key in expected.as_object().context("a request expectation is an object")?.keys() {
         ensure!(KEYS.contains(&key.as_str()), "unknown request expectation `{key}`");
     }
     let id = text(expected, "operationId").context("`operationId` is missing")?;
-    let (received, base) = send(document, id, &expected["args"]).await.with_context(|| format!("`{id}`"))?;
+    let (received, base) =
+        send(document, id, &expected["args"]).await.with_context(|| format!("`{id}`"))?;
     let (path, query) = received.target.split_once('?').unwrap_or((&received.target, ""));
     if let Some(expected) = text(expected, "path") {
         ensure!(path == expected, "`{id}` was sent to {path}, not {expected}");
@@ -257,7 +305,10 @@ async fn check_request(document: &Document, expected: &Value) -> Result<()> {
     }
     if let Some(expected) = text(expected, "content_type_prefix") {
         let found = &received.content_type;
-        ensure!(found.starts_with(expected), "the content type of `{id}` is `{found}`, not `{expected}…`");
+        ensure!(
+            found.starts_with(expected),
+            "the content type of `{id}` is `{found}`, not `{expected}…`"
+        );
     }
     Ok(())
 }
@@ -275,7 +326,8 @@ async fn send(document: &Document, id: &str, arguments: &Value) -> Result<(Recei
     let api = full::api_at(origin)?;
     let arguments = if arguments.is_null() { "{}".to_owned() } else { arguments.to_string() };
     let arguments = RawValue::from_string(arguments)?;
-    let request = code_mode::request_for(&api, document, id, &arguments).map_err(anyhow::Error::msg)?;
+    let request =
+        code_mode::request_for(&api, document, id, &arguments).map_err(anyhow::Error::msg)?;
     let deadline = Instant::now() + Duration::from_secs(5);
     let response = api.transport.send(&request, Effect::Write, deadline).await?;
     ensure!(response.status == 200, "the socket answered {}", response.status);
@@ -296,7 +348,9 @@ async fn serve(listener: TcpListener, arrived: mpsc::UnboundedSender<Received>) 
                 break;
             }
         }
-        socket.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}").await?;
+        socket
+            .write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}")
+            .await?;
         if let Some(received) = parse(&bytes) {
             arrived.send(received).ok();
         }

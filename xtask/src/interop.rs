@@ -12,6 +12,9 @@ use crate::demo::world::World;
 const INSPECTOR: &str = "@modelcontextprotocol/inspector@2.12.0";
 const PYTHON_CLIENT: &str = "mcp==2.3.0";
 
+/// Of what a failed client wrote, the end is shown.
+const SAID_LINES: usize = 10;
+
 const FLOW: &str = "default-authentication-flow";
 
 /// Runs every check; an error when one fails or a client cannot be installed.
@@ -194,13 +197,15 @@ fn done(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// The line of JSON on a process's stdout; what it said on stderr when there is none.
+/// The line of JSON on a process's stdout; an error with the end of its stderr when there is none.
 fn json_line(command: &mut Command) -> Result<Value> {
     let output = command.stdin(Stdio::null()).output().context("starting the client")?;
     let stdout = String::from_utf8_lossy(&output.stdout);
     let line = stdout.lines().find_map(|it| serde_json::from_str(it).ok());
     line.with_context(|| {
         let said = String::from_utf8_lossy(&output.stderr);
-        format!("{} without an answer: {}", output.status, said.trim())
+        let last: Vec<_> = said.trim().lines().rev().take(SAID_LINES).collect();
+        let last: Vec<_> = last.into_iter().rev().collect();
+        format!("{} without an answer: {}", output.status, last.join("\n      "))
     })
 }

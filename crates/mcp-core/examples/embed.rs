@@ -37,7 +37,8 @@ async fn serve() -> Result<(), Box<dyn std::error::Error>> {
     });
     let api = Api { profile, transport, document: Arc::new(source) };
 
-    let identity = Identity { name: "notes".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() };
+    let identity =
+        Identity { name: "notes".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() };
     let pool = Arc::new(Pool::new(PoolOptions::default()));
     let limits = Limits { wall: Duration::from_secs(20), ..Limits::default() };
     let context = Context::builder(identity, pool, api).limits(limits).build();

@@ -99,7 +99,8 @@ fn cut_object(json: &str, budget: usize, depth: usize, out: &mut String) {
         out.push_str("null");
         return;
     };
-    let keys: Vec<String> = fields.keys().map(|key| Value::from(key.as_str()).to_string()).collect();
+    let keys: Vec<String> =
+        fields.keys().map(|key| Value::from(key.as_str()).to_string()).collect();
     let total = keys.len();
     let mut left = budget.saturating_sub(MARKER);
     let shown = keys
@@ -113,7 +114,9 @@ fn cut_object(json: &str, budget: usize, depth: usize, out: &mut String) {
         .count();
     let allowances = share(fields.values().take(shown).map(|it| it.get().len()).collect(), left);
     out.push('{');
-    for (index, ((key, value), allowance)) in keys.iter().zip(fields.values()).zip(allowances).enumerate() {
+    for (index, ((key, value), allowance)) in
+        keys.iter().zip(fields.values()).zip(allowances).enumerate()
+    {
         if index > 0 {
             out.push(',');
         }
@@ -180,7 +183,11 @@ mod tests {
 
     fn cut_to(value: &Value, budget: usize) -> Value {
         let text = cut(&value.to_string(), budget).expect("the value is larger than the budget");
-        assert!(text.len() <= budget + MARKER, "{} bytes for a budget of {budget}: {text}", text.len());
+        assert!(
+            text.len() <= budget + MARKER,
+            "{} bytes for a budget of {budget}: {text}",
+            text.len()
+        );
         serde_json::from_str(&text).expect("what was cut is still JSON")
     }
 

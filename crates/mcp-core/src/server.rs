@@ -11,10 +11,10 @@ use rmcp::{
     RoleServer, ServerHandler,
     model::{
         CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
-        CustomResult, ElicitRequestParams, ElicitationAction, ElicitationSchema, ErrorCode, ErrorData,
-        Implementation, JsonObject,
-        ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
-        ServerCapabilities, ServerConfig, SubscriptionFilter, Tool as WireTool, ToolAnnotations,
+        CustomResult, ElicitRequestParams, ElicitationAction, ElicitationSchema, ErrorCode,
+        ErrorData, Implementation, JsonObject, ListToolsResult, PaginatedRequestParams,
+        ProgressNotificationParam, ProgressToken, ServerCapabilities, ServerConfig,
+        SubscriptionFilter, Tool as WireTool, ToolAnnotations,
     },
     service::{ElicitationMode, RequestContext},
 };
@@ -43,9 +43,21 @@ const TOOLS_TTL_MS: u64 = 3_600_000;
 
 /// Methods the SDK hands over as unknown when their parameters do not fit.
 const KNOWN_METHODS: &[&str] = &[
-    "completion/complete", "initialize", "logging/setLevel", "ping", "prompts/get", "prompts/list",
-    "resources/list", "resources/read", "resources/subscribe", "resources/templates/list",
-    "resources/unsubscribe", "server/discover", "subscriptions/listen", "tools/call", "tools/list",
+    "completion/complete",
+    "initialize",
+    "logging/setLevel",
+    "ping",
+    "prompts/get",
+    "prompts/list",
+    "resources/list",
+    "resources/read",
+    "resources/subscribe",
+    "resources/templates/list",
+    "resources/unsubscribe",
+    "server/discover",
+    "subscriptions/listen",
+    "tools/call",
+    "tools/list",
 ];
 
 /// Names that agents try as tools, with what they exist as.
@@ -75,8 +87,10 @@ struct Inner {
 
 impl Server {
     fn new(context: Context, gone: CancellationToken) -> Self {
-        let tools: Vec<_> =
-            code_mode::tools(&context).into_iter().map(|it| (it.definition(&context), it)).collect();
+        let tools: Vec<_> = code_mode::tools(&context)
+            .into_iter()
+            .map(|it| (it.definition(&context), it))
+            .collect();
         let listed = tools.iter().map(|(definition, _)| wire_tool(definition)).collect();
         Self { inner: Arc::new(Inner { context, tools, listed, gone }) }
     }
@@ -89,7 +103,8 @@ impl Server {
         } else {
             "operations of the API are not tools: find them with `search`, then call them inside the `code` of `execute`"
         };
-        let message = format!("unknown tool `{name}`; the tools are {}; {advice}", names.join(", "));
+        let message =
+            format!("unknown tool `{name}`; the tools are {}; {advice}", names.join(", "));
         ErrorData::invalid_params(message, None)
     }
 }
@@ -137,7 +152,10 @@ impl ServerHandler for Server {
         Ok(result(content).into())
     }
 
-    fn accepted_subscription_filter(&self, _requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+    fn accepted_subscription_filter(
+        &self,
+        _requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
         // The list of tools never changes: a subscription is acknowledged, and nothing is promised.
         Some(SubscriptionFilter::new())
     }
@@ -149,7 +167,10 @@ impl ServerHandler for Server {
     ) -> Result<CustomResult, ErrorData> {
         let method = &request.method;
         if KNOWN_METHODS.contains(&method.as_str()) {
-            return Err(ErrorData::invalid_params(format!("invalid parameters for `{method}`"), None));
+            return Err(ErrorData::invalid_params(
+                format!("invalid parameters for `{method}`"),
+                None,
+            ));
         }
         Err(ErrorData::new(
             ErrorCode::METHOD_NOT_FOUND,
@@ -180,7 +201,10 @@ fn failure(error: &ToolError, tool: &str) -> Content {
     match error {
         ToolError::UserInput(error) => {
             tracing::info!(tool, message = %error.message, "refused");
-            Content::error(serde_json::json!({ "error": { "message": error.message, "hints": error.hints } }).to_string())
+            Content::error(
+                serde_json::json!({ "error": { "message": error.message, "hints": error.hints } })
+                    .to_string(),
+            )
         }
         ToolError::System(error) => {
             let event = code_mode::confirm::random_token().unwrap_or_else(|_| "unknown".to_owned());

@@ -212,12 +212,8 @@ mod tests {
     use super::*;
 
     fn schema() -> Schema {
-        let argument = |name, kind, required| Argument {
-            name,
-            kind,
-            required,
-            description: String::new(),
-        };
+        let argument =
+            |name, kind, required| Argument { name, kind, required, description: String::new() };
         Schema(vec![
             argument("query", ArgumentType::Text { empty: true }, true),
             argument("limit", ArgumentType::Integer { min: 1, max: 50 }, false),
@@ -239,7 +235,10 @@ mod tests {
             coerce(json!({"query": 12, "limit": "5", "detail": "FULL"})),
             Ok(json!({"query": "12", "limit": 5, "detail": "full"}))
         );
-        assert_eq!(coerce(json!({"query": true, "limit": 7.0})), Ok(json!({"query": "true", "limit": 7})));
+        assert_eq!(
+            coerce(json!({"query": true, "limit": 7.0})),
+            Ok(json!({"query": "true", "limit": 7}))
+        );
     }
 
     #[test]

@@ -149,8 +149,9 @@ fn lay_out(value: &Value, indent: usize, text: &mut String) {
     match value {
         Value::Array(items) => {
             text.push('[');
-            for (at, item) in items.iter().enumerate() {
-                text.push_str(if at == 0 { "" } else { "," });
+            let mut last = None;
+            for item in items {
+                text.push_str(separator(last.replace(item)));
                 new_line(inner, text);
                 lay_out(item, inner, text);
             }
@@ -159,8 +160,9 @@ fn lay_out(value: &Value, indent: usize, text: &mut String) {
         }
         Value::Object(fields) => {
             text.push('{');
-            for (at, (name, item)) in fields.iter().enumerate() {
-                text.push_str(if at == 0 { "" } else { "," });
+            let mut last = None;
+            for (name, item) in fields {
+                text.push_str(separator(last.replace(item)));
                 new_line(inner, text);
                 text.push_str(&clean(&Value::from(name.as_str()).to_string()));
                 text.push_str(": ");
@@ -169,7 +171,7 @@ fn lay_out(value: &Value, indent: usize, text: &mut String) {
             new_line(indent, text);
             text.push('}');
         }
-        Value::String(block) if block.contains('\n') => {
+        Value::String(block) if is_block(value) => {
             text.push('|');
             for line in clean(block).lines() {
                 new_line(inner, text);
@@ -198,9 +200,18 @@ fn one_line(value: &Value) -> String {
     }
 }
 
+/// No comma after a block: it would seem to belong to the text.
+fn separator(last: Option<&Value>) -> &'static str {
+    if last.is_none_or(is_block) { "" } else { "," }
+}
+
+fn is_block(value: &Value) -> bool {
+    value.as_str().is_some_and(|it| it.contains('\n'))
+}
+
 fn has_block(value: &Value) -> bool {
     match value {
-        Value::String(text) => text.contains('\n'),
+        Value::String(_) => is_block(value),
         Value::Array(items) => items.iter().any(has_block),
         Value::Object(fields) => fields.values().any(has_block),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
@@ -267,8 +278,9 @@ mod tests {
 
     #[test]
     fn text_of_several_lines_stands_as_a_block() {
-        let shown = json(&json!({ "signature": "one(\n  two\n)" }));
-        assert_eq!(shown, "{\n  \"signature\": |\n    one(\n      two\n    )\n}");
+        let shown = json(&json!({ "n": 1, "signature": "one(\n  two\n)", "m": 2 }));
+        let block = "  \"signature\": |\n    one(\n      two\n    )\n";
+        assert_eq!(shown, format!("{{\n  \"n\": 1,\n{block}  \"m\": 2\n}}"));
     }
 
     #[test]

@@ -42,7 +42,7 @@ impl World {
     pub(crate) fn furnish(&self, command: &mut Command) {
         for (name, _) in std::env::vars_os() {
             let is_setting = |it: &&str| name.to_string_lossy().starts_with(*it);
-            if SETTINGS.iter().any(|it| is_setting(it)) {
+            if SETTINGS.iter().any(is_setting) {
                 command.env_remove(&name);
             }
         }

@@ -24,7 +24,6 @@ async def main(task):
             answers.append({"text": text, "isError": bool(result.is_error)})
         seen = {
             "protocol": client.protocol_version,
-            "server": client.server_info.name,
             "tools": [tool.name for tool in tools],
             "answers": answers,
         }

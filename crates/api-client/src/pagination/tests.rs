@@ -1,3 +1,5 @@
+//! How pages of real APIs lead to the next one.
+
 use serde_json::json;
 
 use super::*;

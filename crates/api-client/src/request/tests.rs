@@ -1,3 +1,5 @@
+//! Every parameter style and body kind, by table.
+
 use serde_json::json;
 
 use super::*;

@@ -139,7 +139,8 @@ pub(super) fn exact(api: &Api, loaded: &Loaded, access: &Access, query: &str) ->
         let (method, path) = query.split_once(char::is_whitespace)?;
         document.route(method, path.trim()).ok().map(|it| it.operation)
     })?;
-    is_granted(api, access, document.summaries().get(index)?).then(|| openapi::full(document, index))
+    is_granted(api, access, document.summaries().get(index)?)
+        .then(|| openapi::full(document, index))
 }
 
 /// What an empty query is answered with: what this API is, by its tags.
@@ -163,7 +164,8 @@ fn overview(api: &Api, loaded: &Loaded, access: &Access) -> Value {
     });
     let skipped = document.skipped();
     if !skipped.is_empty() {
-        let named: Vec<_> = skipped.iter().take(5).map(|it| format!("{}: {}", it.place, it.reason)).collect();
+        let named: Vec<_> =
+            skipped.iter().take(5).map(|it| format!("{}: {}", it.place, it.reason)).collect();
         overview["skipped"] = json!({ "count": skipped.len(), "first": named });
     }
     overview
@@ -180,7 +182,13 @@ fn nothing_found(loaded: &Loaded, query: &str) -> Value {
 }
 
 /// What `api.search` answers inside a script.
-pub(super) fn rows(api: &Api, loaded: &Loaded, access: &Access, query: &str, limit: usize) -> Vec<Value> {
+pub(super) fn rows(
+    api: &Api,
+    loaded: &Loaded,
+    access: &Access,
+    query: &str,
+    limit: usize,
+) -> Vec<Value> {
     let document = &loaded.document;
     let (hits, _) = granted(api, loaded, access, query);
     hits.into_iter()

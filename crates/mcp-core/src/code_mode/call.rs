@@ -35,8 +35,7 @@ pub(super) struct RequestForm {
     pub(super) body: Option<Box<RawValue>>,
 }
 
-const REQUEST_USAGE: &str =
-    "write `api.request(method, path, { query, body, headers })` or `api.request({ method, path, query, body, headers })`";
+const REQUEST_USAGE: &str = "write `api.request(method, path, { query, body, headers })` or `api.request({ method, path, query, body, headers })`";
 
 impl RequestForm {
     /// Reads the arguments of `api.request`, given as a JSON array.
@@ -254,7 +253,8 @@ pub(super) fn build(
             }
             media => {
                 let declared = media.map_or("application/json", |it| it.content_type.as_str());
-                let content_type = if declared.contains('*') { "application/json" } else { declared };
+                let content_type =
+                    if declared.contains('*') { "application/json" } else { declared };
                 builder.json_body(content_type, body.get().to_owned())
             }
         };
@@ -301,7 +301,9 @@ fn server_prefix(document: &Document, operation: &Operation, api: &Api) -> Resul
 /// Whether a body of this type is sent as the script's own JSON text.
 pub(super) fn is_json(content_type: &str) -> bool {
     let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    essence == "*/*" || essence.ends_with("json") || essence.ends_with("/*") && essence.starts_with("application")
+    essence == "*/*"
+        || essence.ends_with("json")
+        || essence.ends_with("/*") && essence.starts_with("application")
 }
 
 impl Parameter {
@@ -325,7 +327,8 @@ impl MediaType {
         let is_binary = |property: &Value| {
             let property = document.flatten(property);
             let format = property.get("format").and_then(Value::as_str);
-            matches!(format, Some("binary" | "base64")) || property.get("contentMediaType").is_some()
+            matches!(format, Some("binary" | "base64"))
+                || property.get("contentMediaType").is_some()
         };
         BodySpec {
             content_type: self.content_type.clone(),
@@ -354,7 +357,8 @@ impl MediaType {
 type Fields = indexmap::IndexMap<String, Box<RawValue>>;
 
 fn parse<'a, T: serde::Deserialize<'a>>(text: &'a str) -> Result<T, HostError> {
-    serde_json::from_str(text).map_err(|error| usage(&format!("the arguments are not JSON: {error}")))
+    serde_json::from_str(text)
+        .map_err(|error| usage(&format!("the arguments are not JSON: {error}")))
 }
 
 fn raw(value: &Value) -> Result<Box<RawValue>, HostError> {
@@ -369,9 +373,10 @@ fn object(value: &RawValue) -> Result<Fields, HostError> {
 fn text(options: &mut Fields, name: &str) -> Result<String, HostError> {
     let value = options.shift_remove(name).ok_or_else(|| {
         let stray = options.keys().find(|it| !OPTIONS.contains(&it.as_str()));
-        usage(&stray.map_or_else(|| format!("`{name}` is missing"), |stray| {
-            format!("`{name}` is missing, and {}", unknown_option(stray))
-        }))
+        usage(&stray.map_or_else(
+            || format!("`{name}` is missing"),
+            |stray| format!("`{name}` is missing, and {}", unknown_option(stray)),
+        ))
     })?;
     serde_json::from_str(value.get()).map_err(|_| usage(&format!("`{name}` must be a text")))
 }
@@ -391,7 +396,8 @@ fn unknown_option(name: &str) -> String {
 }
 
 fn unknown_argument(operation: &Operation, name: &str) -> HostError {
-    let mut known: Vec<_> = operation.parameters.iter().map(|it| format!("`{}`", it.name)).collect();
+    let mut known: Vec<_> =
+        operation.parameters.iter().map(|it| format!("`{}`", it.name)).collect();
     if operation.body.is_some() {
         known.push("`body` (its fields go inside)".to_owned());
     }
@@ -430,7 +436,9 @@ fn query_pairs(value: &RawValue) -> Result<Vec<(String, Value)>, HostError> {
 
 fn pairs(value: &RawValue, what: &str) -> Result<Vec<(String, Value)>, HostError> {
     match serde_json::from_str::<Value>(value.get()) {
-        Ok(Value::Object(fields)) => Ok(fields.into_iter().filter(|(_, it)| !it.is_null()).collect()),
+        Ok(Value::Object(fields)) => {
+            Ok(fields.into_iter().filter(|(_, it)| !it.is_null()).collect())
+        }
         _ => Err(usage(&format!("`{what}` must be an object"))),
     }
 }
@@ -457,7 +465,8 @@ mod tests {
     #[test]
     fn both_forms_mean_the_same() {
         let positional = form(json!(["get", "/items", {"query": {"limit": 5}}])).unwrap();
-        let object = form(json!([{"method": "GET", "path": "/items", "query": {"limit": 5}}])).unwrap();
+        let object =
+            form(json!([{"method": "GET", "path": "/items", "query": {"limit": 5}}])).unwrap();
         for form in [positional, object] {
             assert_eq!((form.method.as_str(), form.path.as_str()), ("GET", "/items"));
             assert_eq!(form.query, [("limit".to_owned(), json!(5))]);
@@ -466,7 +475,8 @@ mod tests {
 
     #[test]
     fn a_query_in_the_path_is_a_query() {
-        let form = form(json!(["GET", "/items?q=a%20b&limit=1#x", {"query": {"page": 2}}])).unwrap();
+        let form =
+            form(json!(["GET", "/items?q=a%20b&limit=1#x", {"query": {"page": 2}}])).unwrap();
         assert_eq!(form.path, "/items");
         let expected = [("q", json!("a b")), ("limit", json!("1")), ("page", json!(2))];
         assert_eq!(form.query, expected.map(|(name, value)| (name.to_owned(), value)));
@@ -475,10 +485,16 @@ mod tests {
     #[test]
     fn wrong_options_are_named_with_the_right_one() {
         let table = [
-            (json!([{"method": "GET", "pth": "/items"}]), "`path` is missing, and `pth` is not an option: write `path`"),
+            (
+                json!([{"method": "GET", "pth": "/items"}]),
+                "`path` is missing, and `pth` is not an option: write `path`",
+            ),
             (json!(["GET", "/items", {"params": {}}]), "`params` is not an option: write `query`"),
             (json!(["POST", "/items", {"data": {}}]), "`data` is not an option: write `body`"),
-            (json!(["GET", "/items", {"zzz": 1}]), "`zzz` is not an option; the options are query, body, headers"),
+            (
+                json!(["GET", "/items", {"zzz": 1}]),
+                "`zzz` is not an option; the options are query, body, headers",
+            ),
             (json!([]), "a method and a path are missing"),
             (json!(["/items"]), "the path is missing"),
             (json!(["GET", "/items", 3]), "expected an object, got `3`"),
@@ -491,8 +507,13 @@ mod tests {
 
     #[test]
     fn the_body_keeps_its_exact_text() {
-        let form = RequestForm::parse(r#"["POST","/x",{"body":{"n":123456789012345678901234567890,"f":1.0}}]"#);
-        assert_eq!(form.unwrap().body.unwrap().get(), r#"{"n":123456789012345678901234567890,"f":1.0}"#);
+        let form = RequestForm::parse(
+            r#"["POST","/x",{"body":{"n":123456789012345678901234567890,"f":1.0}}]"#,
+        );
+        assert_eq!(
+            form.unwrap().body.unwrap().get(),
+            r#"{"n":123456789012345678901234567890,"f":1.0}"#
+        );
     }
 
     #[test]
@@ -503,8 +524,14 @@ mod tests {
         assert_eq!(local("core/users/"), Ok("/core/users/".to_owned()));
         assert_eq!(local("https://id.test:9443/api/v3/x/../y"), Ok("/api/v3/x/../y".to_owned()));
         for foreign in [
-            "http://id.test:9443/x", "https://id.test/x", "https://evil.test/x", "//evil.test/x",
-            "/\\evil.test/x", "\\\\evil.test", "https://u:p@id.test:9443/x", "https://id.test:9443@evil.test/x",
+            "http://id.test:9443/x",
+            "https://id.test/x",
+            "https://evil.test/x",
+            "//evil.test/x",
+            "/\\evil.test/x",
+            "\\\\evil.test",
+            "https://u:p@id.test:9443/x",
+            "https://id.test:9443@evil.test/x",
         ] {
             assert_eq!(local(foreign), Err(Rule::Origin), "{foreign}");
         }

@@ -83,7 +83,8 @@ pub trait ConfirmationStore: Send + Sync + fmt::Debug {
     async fn issue(&self, subject: Subject, line: String, now: SystemTime) -> bool;
 
     /// Takes a confirmation: succeeds at most once for each one issued.
-    async fn take(&self, subject: &Subject, line: &str, now: SystemTime) -> Result<(), Unconfirmed>;
+    async fn take(&self, subject: &Subject, line: &str, now: SystemTime)
+    -> Result<(), Unconfirmed>;
 }
 
 /// Keeps confirmations in this process; a restart forgets them.
@@ -115,7 +116,12 @@ impl ConfirmationStore for MemoryConfirmations {
         true
     }
 
-    async fn take(&self, subject: &Subject, line: &str, now: SystemTime) -> Result<(), Unconfirmed> {
+    async fn take(
+        &self,
+        subject: &Subject,
+        line: &str,
+        now: SystemTime,
+    ) -> Result<(), Unconfirmed> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let held = waiting.get_mut(&subject.caller).ok_or(Unconfirmed::Unknown)?;
         let at = held
@@ -201,7 +207,8 @@ mod tests {
 
     #[test]
     fn tokens_differ() {
-        let tokens: std::collections::HashSet<_> = (0..100).map(|_| random_token().unwrap()).collect();
+        let tokens: std::collections::HashSet<_> =
+            (0..100).map(|_| random_token().unwrap()).collect();
         assert_eq!(tokens.len(), 100);
         assert!(tokens.iter().all(|it| it.len() == 10));
     }

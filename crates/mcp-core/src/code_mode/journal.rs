@@ -58,7 +58,13 @@ impl Journal {
     }
 
     /// Notes how a started call ended.
-    pub(super) fn finish(&self, at: usize, outcome: CallOutcome, status: Option<u16>, took: Duration) {
+    pub(super) fn finish(
+        &self,
+        at: usize,
+        outcome: CallOutcome,
+        status: Option<u16>,
+        took: Duration,
+    ) {
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(call) = calls.get_mut(at) {
             call.outcome = outcome;

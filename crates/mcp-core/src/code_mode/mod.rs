@@ -28,7 +28,6 @@ use crate::{
     tool::Tool,
 };
 
-
 /// The tools of code mode that this context shows, in the order of `tools/list`.
 pub fn tools(cx: &Context) -> Vec<Box<dyn Tool>> {
     let mut tools: Vec<Box<dyn Tool>> = vec![Box::new(search::Search), Box::new(execute::Execute)];

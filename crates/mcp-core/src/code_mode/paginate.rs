@@ -74,8 +74,9 @@ pub(super) async fn run(
                 format!("`{}` does not answer with JSON: use `api.request`", operation.id),
             ));
         };
-        let body: Value = serde_json::from_str(text)
-            .map_err(|error| HostError::new("TypeError", format!("the page is not JSON: {error}")))?;
+        let body: Value = serde_json::from_str(text).map_err(|error| {
+            HostError::new("TypeError", format!("the page is not JSON: {error}"))
+        })?;
         let Some(items) = pagination::items_of(&body) else {
             return Err(HostError::new(
                 "TypeError",
@@ -106,7 +107,9 @@ pub(super) async fn run(
             Next::Unknown => {
                 pages.complete = pages.total.is_none_or(|total| pages.items.len() as u64 >= total);
                 if !pages.complete {
-                    pages.stop("the answer names a larger total but no way to the next page".to_owned());
+                    pages.stop(
+                        "the answer names a larger total but no way to the next page".to_owned(),
+                    );
                 }
                 break;
             }
@@ -117,7 +120,10 @@ pub(super) async fn run(
             pages.next = Some(encode(&form.query));
             break;
         }
-        if host.requests_left() == 0 || host.bytes_left() == 0 || host.deadline() <= std::time::Instant::now() {
+        if host.requests_left() == 0
+            || host.bytes_left() == 0
+            || host.deadline() <= std::time::Instant::now()
+        {
             pages.stop("the script's budget of requests, bytes or time is used up".to_owned());
             pages.next = Some(encode(&form.query));
             break;
@@ -158,7 +164,11 @@ fn start(
     if operation.method.as_str() != "GET" {
         let refusal = Refusal::new(
             Rule::ReadOnly,
-            format!("`{}` is a {}: `api.paginate` reads lists with GET", operation.id, operation.method.as_str()),
+            format!(
+                "`{}` is a {}: `api.paginate` reads lists with GET",
+                operation.id,
+                operation.method.as_str()
+            ),
         );
         return Err(host.refuse(api, operation.method.as_str(), &operation.path, &refusal));
     }
@@ -242,7 +252,8 @@ impl Pages {
 fn raw_at(text: &str, path: &[&str]) -> Option<Box<RawValue>> {
     let mut raw: Box<RawValue> = serde_json::from_str(text).ok()?;
     for key in path {
-        let mut fields: indexmap::IndexMap<String, Box<RawValue>> = serde_json::from_str(raw.get()).ok()?;
+        let mut fields: indexmap::IndexMap<String, Box<RawValue>> =
+            serde_json::from_str(raw.get()).ok()?;
         raw = fields.swap_remove(*key)?;
     }
     Some(raw)
@@ -278,13 +289,22 @@ fn follow(
 }
 
 /// Sets the query to what an earlier `next` said.
-fn resume(form: &mut CallForm, operation: &Operation, from: &str, api: &Api) -> Result<(), HostError> {
+fn resume(
+    form: &mut CallForm,
+    operation: &Operation,
+    from: &str,
+    api: &Api,
+) -> Result<(), HostError> {
     if from.starts_with("http") {
         let base = api.transport.base_url();
-        let url = url::Url::parse(from)
-            .map_err(|_| HostError::new("TypeError", "`from` must be the `next` of an earlier answer"))?;
+        let url = url::Url::parse(from).map_err(|_| {
+            HostError::new("TypeError", "`from` must be the `next` of an earlier answer")
+        })?;
         if url.origin() != base.origin() {
-            return Err(HostError::new("RefusedError", format!("`from` of `{}` leads elsewhere", operation.id)));
+            return Err(HostError::new(
+                "RefusedError",
+                format!("`from` of `{}` leads elsewhere", operation.id),
+            ));
         }
         merge(&mut form.query, pairs(url.query().unwrap_or_default()));
     } else {

@@ -51,7 +51,9 @@ impl Report {
                     None => push(&mut text, "result", result),
                 }
             }
-            Err(error) => push(&mut text, "error", &bounded(error_json(error).to_string(), cap / 2)),
+            Err(error) => {
+                push(&mut text, "error", &bounded(error_json(error).to_string(), cap / 2));
+            }
         }
         push(&mut text, "calls", &bounded(calls, cap / 4));
         push(&mut text, "logs", &logs);
@@ -67,13 +69,16 @@ impl Report {
         let mut plain_reads = 0;
         let mut shown: Vec<Value> = Vec::new();
         for call in &self.calls {
-            let plain = !call.write && call.outcome == CallOutcome::Sent && call.status.is_some_and(|it| it < 400);
+            let plain = !call.write
+                && call.outcome == CallOutcome::Sent
+                && call.status.is_some_and(|it| it < 400);
             plain_reads += usize::from(plain);
             if plain && plain_reads > READS_SHOWN {
                 continue;
             }
             let mut call_json = json!(call);
-            if !with_outcome && call.outcome == CallOutcome::Sent
+            if !with_outcome
+                && call.outcome == CallOutcome::Sent
                 && let Some(fields) = call_json.as_object_mut()
             {
                 fields.shift_remove("outcome");

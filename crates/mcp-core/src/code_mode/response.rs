@@ -131,7 +131,10 @@ fn is_binary(content_type: &str) -> bool {
     let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     ["image/", "audio/", "video/", "font/"].iter().any(|kind| essence.starts_with(kind))
         && essence != "image/svg+xml"
-        || matches!(essence.as_str(), "application/octet-stream" | "application/zip" | "application/gzip" | "application/pdf")
+        || matches!(
+            essence.as_str(),
+            "application/octet-stream" | "application/zip" | "application/gzip" | "application/pdf"
+        )
 }
 
 /// Whether JSON text holds an integer that a double cannot: 2^53 has sixteen digits.
@@ -168,11 +171,7 @@ pub(super) fn has_big_integers(json: &str) -> bool {
 
 /// The message of the error that reading a failed response's data throws.
 pub(super) fn failure(status: u16, operation: &Operation, data: &Data<'_>) -> String {
-    let mut message = format!(
-        "{} {} answered {status}",
-        operation.method.as_str(),
-        operation.path
-    );
+    let mut message = format!("{} {} answered {status}", operation.method.as_str(), operation.path);
     let body = match data {
         Data::Json(text) | Data::Text(text) => text.trim(),
         Data::Bytes { .. } => "(bytes)",
@@ -197,7 +196,9 @@ pub(super) fn failure(status: u16, operation: &Operation, data: &Data<'_>) -> St
             message.push(')');
         }
         404 if by_id => {
-            message.push_str(" (hint: wrong id, or no permission to see it; list the collection to find out)");
+            message.push_str(
+                " (hint: wrong id, or no permission to see it; list the collection to find out)",
+            );
         }
         _ => {}
     }

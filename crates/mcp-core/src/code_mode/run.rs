@@ -34,7 +34,8 @@ pub(super) fn prepare(cx: &Context, code: &str) -> Result<Prepared, Content> {
 
 fn failure(error: &ScriptError) -> Content {
     Content::error(
-        serde_json::json!({ "error": report::error_json(error), "calls": [], "logs": [] }).to_string(),
+        serde_json::json!({ "error": report::error_json(error), "calls": [], "logs": [] })
+            .to_string(),
     )
 }
 

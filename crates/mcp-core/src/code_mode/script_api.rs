@@ -110,7 +110,11 @@ impl ScriptApi {
             .and_then(|path| policy.route(&form.method, &path))
             .map_err(|refusal| self.refuse(api, &form.method, &form.path, &refusal))?;
         let arguments = CallArguments {
-            path: routed.values.into_iter().map(|(name, value)| (name, Value::String(value))).collect(),
+            path: routed
+                .values
+                .into_iter()
+                .map(|(name, value)| (name, Value::String(value)))
+                .collect(),
             query: form.query,
             headers: form.headers,
             body: form.body.as_deref(),
@@ -133,8 +137,10 @@ impl ScriptApi {
     }
 
     async fn paginate(&self, api: &Api, arguments: &str) -> Result<HostReply, HostError> {
-        let (target, arguments) =
-            named(arguments, "api.paginate(path | operationId, { ...parameters, maxItems, from })")?;
+        let (target, arguments) = named(
+            arguments,
+            "api.paginate(path | operationId, { ...parameters, maxItems, from })",
+        )?;
         let loaded = self.loaded(api).await?;
         paginate::run(self, api, &loaded, &target, arguments.as_deref()).await
     }
@@ -154,8 +160,8 @@ impl ScriptApi {
         let effect = policy.admit(index).map_err(|it| refuse(&it))?;
         let warnings = policy.check(&operation, arguments).map_err(|it| refuse(&it))?;
         self.warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(warnings);
-        let request = call::build(api, &loaded.document, &operation, arguments)
-            .map_err(|it| refuse(&it))?;
+        let request =
+            call::build(api, &loaded.document, &operation, arguments).map_err(|it| refuse(&it))?;
         if self.requests.fetch_add(1, Ordering::Relaxed) >= self.cx.limits.requests {
             return Err(HostError::new(
                 "LimitError",
@@ -201,7 +207,12 @@ impl ScriptApi {
         };
         match api.transport.send_checked(&request, wire_effect, deadline, &redirect).await {
             Ok(response) => {
-                self.journal.finish(at, CallOutcome::Sent, Some(response.status), started.elapsed());
+                self.journal.finish(
+                    at,
+                    CallOutcome::Sent,
+                    Some(response.status),
+                    started.elapsed(),
+                );
                 if api.profile.outsiders_write(&operation.path) {
                     self.untrusted.store(true, Ordering::Relaxed);
                 }
@@ -242,7 +253,13 @@ impl ScriptApi {
     }
 
     /// A refusal, noted and worded for the script.
-    pub(super) fn refuse(&self, api: &Api, method: &str, path: &str, refusal: &Refusal) -> HostError {
+    pub(super) fn refuse(
+        &self,
+        api: &Api,
+        method: &str,
+        path: &str,
+        refusal: &Refusal,
+    ) -> HostError {
         let at = self.journal.start(CallRecord {
             api: self.api_name(api),
             method: method.to_owned(),
@@ -280,7 +297,13 @@ impl ScriptApi {
         let query = given.first().and_then(Value::as_str).unwrap_or_default();
         let limit = given.get(1).and_then(Value::as_u64).unwrap_or(10).clamp(1, 50);
         let loaded = self.loaded(api).await?;
-        let rows = answer::rows(api, &loaded, &self.cx.access, query, usize::try_from(limit).unwrap_or(10));
+        let rows = answer::rows(
+            api,
+            &loaded,
+            &self.cx.access,
+            query,
+            usize::try_from(limit).unwrap_or(10),
+        );
         Ok(HostReply { json: Value::Array(rows).to_string(), big_integers: false })
     }
 
@@ -288,13 +311,10 @@ impl ScriptApi {
         let given: Vec<Value> = parse(arguments)?;
         let id = given.first().and_then(Value::as_str).unwrap_or_default();
         let loaded = self.loaded(api).await?;
-        let text = match answer::exact(api, &loaded, &self.cx.access, id) {
-            Some(text) => text,
-            None => {
-                let refusal = self.policy(api, &loaded).by_id(id).err();
-                let message = refusal.map_or_else(|| format!("`{id}` is not granted"), |it| it.message);
-                return Err(HostError::new("RefusedError", message));
-            }
+        let Some(text) = answer::exact(api, &loaded, &self.cx.access, id) else {
+            let refusal = self.policy(api, &loaded).by_id(id).err();
+            let message = refusal.map_or_else(|| format!("`{id}` is not granted"), |it| it.message);
+            return Err(HostError::new("RefusedError", message));
         };
         Ok(HostReply { json: Value::String(text).to_string(), big_integers: false })
     }
@@ -321,7 +341,9 @@ impl Host for ScriptApi {
             "search" => self.search(&api, arguments).await,
             "describe" => self.describe(&api, arguments).await,
             "operations" => self.operations(&api, arguments).await,
-            other => Err(HostError::new("TypeError", format!("`{other}` is not a function of the API"))),
+            other => {
+                Err(HostError::new("TypeError", format!("`{other}` is not a function of the API")))
+            }
         }
     }
 }
@@ -334,10 +356,9 @@ fn address(api: &Api, path_and_query: &str) -> Url {
 }
 
 fn operation(loaded: &Loaded, index: usize) -> Result<Operation, HostError> {
-    loaded
-        .document
-        .operation(index)
-        .ok_or_else(|| HostError::new("DocumentError", "the operation cannot be read from the document"))
+    loaded.document.operation(index).ok_or_else(|| {
+        HostError::new("DocumentError", "the operation cannot be read from the document")
+    })
 }
 
 /// What a script catches when a request was refused.
@@ -350,15 +371,17 @@ pub(super) fn refused(refusal: &Refusal) -> HostError {
 
 fn named(arguments: &str, usage: &str) -> Result<(String, Option<Box<RawValue>>), HostError> {
     let wrong = || HostError::new("TypeError", format!("write `{usage}`"));
-    let mut given = serde_json::from_str::<Vec<Box<RawValue>>>(arguments).map_err(|_| wrong())?.into_iter();
+    let mut given =
+        serde_json::from_str::<Vec<Box<RawValue>>>(arguments).map_err(|_| wrong())?.into_iter();
     let name = given.next().ok_or_else(wrong)?;
     let name: String = serde_json::from_str(name.get()).map_err(|_| wrong())?;
     Ok((name, given.next()))
 }
 
 fn parse(arguments: &str) -> Result<Vec<Value>, HostError> {
-    serde_json::from_str(arguments)
-        .map_err(|error| HostError::new("TypeError", format!("the arguments are not JSON: {error}")))
+    serde_json::from_str(arguments).map_err(|error| {
+        HostError::new("TypeError", format!("the arguments are not JSON: {error}"))
+    })
 }
 
 fn network_error(
@@ -368,7 +391,9 @@ fn network_error(
 ) -> HostError {
     let mut message = error.to_string();
     if outcome == CallOutcome::Unknown {
-        message.push_str("; it may have happened all the same: read the present state before trying again");
+        message.push_str(
+            "; it may have happened all the same: read the present state before trying again",
+        );
     }
     HostError::new("NetworkError", message)
         .with("operation", operation.id.as_str())

@@ -64,7 +64,13 @@ impl Tool for Search {
     }
 }
 
-async fn one(cx: &Context, api: &Api, query: &str, limit: usize, detail: Detail) -> Result<Value, ToolError> {
+async fn one(
+    cx: &Context,
+    api: &Api,
+    query: &str,
+    limit: usize,
+    detail: Detail,
+) -> Result<Value, ToolError> {
     let loaded = api
         .document
         .get(Instant::now() + cx.limits.wall)
@@ -76,6 +82,7 @@ async fn one(cx: &Context, api: &Api, query: &str, limit: usize, detail: Detail)
 fn find<'a>(cx: &'a Context, name: &str) -> Result<&'a std::sync::Arc<Api>, ToolError> {
     cx.apis.iter().find(|api| api.profile.binding == name).ok_or_else(|| {
         let known: Vec<_> = cx.apis.iter().map(|it| format!("`{}`", it.profile.binding)).collect();
-        ToolError::user(format!("there is no API `{name}` here")).hint(format!("the APIs are {}", known.join(", ")))
+        ToolError::user(format!("there is no API `{name}` here"))
+            .hint(format!("the APIs are {}", known.join(", ")))
     })
 }

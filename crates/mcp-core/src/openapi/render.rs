@@ -257,7 +257,8 @@ impl<'a> Page<'a> {
 
     fn content(&mut self, response: Json<'a>, depth: usize) {
         let contents = contents(response);
-        let Some((content_type, media)) = contents.first().filter(|_| !self.types.is_spent()) else {
+        let Some((content_type, media)) = contents.first().filter(|_| !self.types.is_spent())
+        else {
             return;
         };
         if !is_json(content_type) && content_type != "*/*" {

@@ -342,7 +342,9 @@ fn fit_segment(template: &str, value: &str) -> Option<Vec<String>> {
             Piece::Parameter(_) => {
                 let first = rest.chars().next()?.len_utf8();
                 let end = match after.first() {
-                    Some(Piece::Fixed(text)) => first + rest.get(first..)?.find(fixed(text).as_ref())?,
+                    Some(Piece::Fixed(text)) => {
+                        first + rest.get(first..)?.find(fixed(text).as_ref())?
+                    }
                     Some(Piece::Parameter(_)) => first,
                     None => rest.len(),
                 };

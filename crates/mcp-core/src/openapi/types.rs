@@ -25,6 +25,10 @@ const MAX_READING: usize = 64 << 20;
 /// Characters of a string literal or name.
 const MAX_LITERAL: usize = 80;
 
+/// Properties up to which a named type is shown again where it stands: a name would cost a reader more
+/// than it saves.
+const SMALL: usize = 6;
+
 /// How much a description adds to a line of the full layout.
 const MAX_NOTE: usize = 120;
 
@@ -219,8 +223,10 @@ impl<'a> Types<'a> {
             };
         }
         let address = self.trail.last().copied().unwrap_or_default();
-        let is_repeated =
-            self.layout == Layout::Full && shape.name.is_some() && self.opened.contains(&address);
+        let is_repeated = self.layout == Layout::Full
+            && shape.name.is_some()
+            && shape.properties.len() > SMALL
+            && self.opened.contains(&address);
         if depth == 0 || is_repeated {
             return self.spent(closed(shape));
         }

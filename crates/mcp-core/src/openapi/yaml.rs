@@ -271,11 +271,11 @@ mod tests {
 
     #[test]
     fn bombs_end_with_an_error() {
-        let mut bomb = String::from("a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n");
-        for level in 1..12 {
+        let level = |level: usize| {
             let below = format!("*a{},", level - 1).repeat(10);
-            bomb += &format!("a{level}: &a{level} [{below}]\n");
-        }
+            format!("a{level}: &a{level} [{below}]\n")
+        };
+        let bomb = format!("a0: &a0 [x,x]\n{}", (1..12).map(level).collect::<String>());
         assert!(to_json(&bomb).unwrap_err().to_string().contains("repetition limit"));
         assert!(to_json(&"[".repeat(2_000)).is_err());
         assert!(

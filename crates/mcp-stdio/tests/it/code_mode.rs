@@ -17,8 +17,14 @@ async fn a_write_in_execute_is_refused_before_any_network_call() {
     ] {
         let failed = connected.fails("execute", json!({ "code": code })).await;
         let message = failed["error"]["message"].as_str().unwrap();
-        assert!(message.contains("`execute` only reads") && message.contains("`execute_write`"), "{failed}");
-        assert_eq!((&failed["error"]["status"], &failed["error"]["refused"]), (&json!(403), &json!(true)));
+        assert!(
+            message.contains("`execute` only reads") && message.contains("`execute_write`"),
+            "{failed}"
+        );
+        assert_eq!(
+            (&failed["error"]["status"], &failed["error"]["refused"]),
+            (&json!(403), &json!(true))
+        );
         assert_eq!(failed["calls"][0]["outcome"], json!("refused"));
     }
     assert_eq!(connected.writes(), 0);
@@ -29,10 +35,14 @@ async fn a_write_in_execute_is_refused_before_any_network_call() {
 async fn a_wrong_path_is_refused_with_the_nearest_operations() {
     let mut connected = Connected::start().await;
     let sent = connected.mock.log().len();
-    let failed = connected.fails("execute", json!({ "code": "return await ak.request('GET', '/core/user/')" })).await;
+    let failed = connected
+        .fails("execute", json!({ "code": "return await ak.request('GET', '/core/user/')" }))
+        .await;
     let message = failed["error"]["message"].as_str().unwrap();
     assert!(message.contains("`GET /core/users/` (core_users_list)"), "{message}");
-    let failed = connected.fails("execute", json!({ "code": "return await ak.call('core_user_list')" })).await;
+    let failed = connected
+        .fails("execute", json!({ "code": "return await ak.call('core_user_list')" }))
+        .await;
     assert!(failed["error"]["message"].as_str().unwrap().contains("core_users_list"), "{failed}");
     assert_eq!(connected.mock.log().len(), sent + 1, "only the document was fetched");
 }
@@ -42,9 +52,18 @@ async fn a_wrong_path_is_refused_with_the_nearest_operations() {
 async fn wrong_options_and_parameters_are_named() {
     let mut connected = Connected::start().await;
     let table = [
-        ("return await ak.request({ method: 'GET', pth: '/core/users/' })", "`pth` is not an option: write `path`"),
-        ("return await ak.call('core_users_retrieve')", "`core_users_retrieve` needs the path parameter `id`"),
-        ("return await ak.call('core_users_list', { nme: 'x' })", "`nme` is not a parameter of `core_users_list`"),
+        (
+            "return await ak.request({ method: 'GET', pth: '/core/users/' })",
+            "`pth` is not an option: write `path`",
+        ),
+        (
+            "return await ak.call('core_users_retrieve')",
+            "`core_users_retrieve` needs the path parameter `id`",
+        ),
+        (
+            "return await ak.call('core_users_list', { nme: 'x' })",
+            "`nme` is not a parameter of `core_users_list`",
+        ),
         ("return await ak.get('/core/users/')", "request"),
     ];
     for (code, message) in table {
@@ -58,9 +77,14 @@ async fn an_incomplete_body_is_not_sent() {
     let mut connected = Connected::start().await;
     let code = "return await ak.request('POST', '/stages/captcha/', { body: { name: 'x' } })";
     let first = connected.ok("execute_write", json!({ "code": code })).await;
-    let failed = connected.fails("execute_write", json!({ "code": code, "confirm": first["confirm"] })).await;
+    let failed = connected
+        .fails("execute_write", json!({ "code": code, "confirm": first["confirm"] }))
+        .await;
     let message = failed["error"]["message"].as_str().unwrap();
-    assert!(message.contains("lacks the required fields") && message.contains("`public_key`"), "{message}");
+    assert!(
+        message.contains("lacks the required fields") && message.contains("`public_key`"),
+        "{message}"
+    );
     assert_eq!(connected.writes(), 0);
 }
 
@@ -75,7 +99,11 @@ async fn a_script_error_names_its_line_and_keeps_the_logs() {
     assert_eq!(failed["logs"], json!(["step1"]));
 
     let failed = connected.fails("execute", json!({ "code": "const a = 1;\nconst b = ;\n" })).await;
-    assert_eq!((&failed["error"]["name"], &failed["error"]["line"]), (&json!("SyntaxError"), &json!(2)), "{failed}");
+    assert_eq!(
+        (&failed["error"]["name"], &failed["error"]["line"]),
+        (&json!("SyntaxError"), &json!(2)),
+        "{failed}"
+    );
 }
 
 /// P21: a failed call cannot pass for a value.
@@ -88,7 +116,10 @@ async fn data_of_a_failed_response_throws_unless_the_status_was_looked_at() {
     assert_eq!(failed["error"]["name"], json!("ApiError"), "{failed}");
     assert_eq!(failed["error"]["status"], json!(404));
     assert_eq!(failed["error"]["line"], json!(2));
-    assert!(failed["error"]["message"].as_str().unwrap().contains("no permission to see it"), "{failed}");
+    assert!(
+        failed["error"]["message"].as_str().unwrap().contains("no permission to see it"),
+        "{failed}"
+    );
     assert_eq!(failed["calls"][0]["status"], json!(404));
 
     for unlooked in ["return r", "return { r }", "return { ...r }", "return JSON.stringify(r)"] {
@@ -96,12 +127,20 @@ async fn data_of_a_failed_response_throws_unless_the_status_was_looked_at() {
         let failed = connected.fails("execute", json!({ "code": code })).await;
         assert_eq!(failed["error"]["status"], json!(404), "{unlooked}: {failed}");
     }
-    for looked in ["return r.status", "return r.ok ? 0 : r.status", "if (!r.ok) return r.status", "const { status, data } = r; return data.detail && status"] {
+    for looked in [
+        "return r.status",
+        "return r.ok ? 0 : r.status",
+        "if (!r.ok) return r.status",
+        "const { status, data } = r; return data.detail && status",
+    ] {
         let code = format!("const r = await ak.request('GET', '/core/users/999999/'); {looked}");
         assert_eq!(connected.execute(&code).await, json!(404), "{looked}");
     }
     let caught = "try { (await ak.call('core_users_retrieve', { id: 999999 })).data } catch (e) { return [e.name, e.status, typeof e.data.detail, e.operation] }";
-    assert_eq!(connected.execute(caught).await, json!(["ApiError", 404, "string", "core_users_retrieve"]));
+    assert_eq!(
+        connected.execute(caught).await,
+        json!(["ApiError", 404, "string", "core_users_retrieve"])
+    );
 }
 
 #[tokio::test]
@@ -184,7 +223,10 @@ async fn scripts_bring_no_credentials_and_see_none() {
     }
     let code = "return [typeof fetch, typeof process, typeof require, typeof Deno, Object.getOwnPropertyNames(globalThis).join()]";
     let result = connected.execute(code).await;
-    assert_eq!(&result.as_array().unwrap()[..4], json!(["undefined", "undefined", "undefined", "undefined"]).as_array().unwrap());
+    assert_eq!(
+        &result.as_array().unwrap()[..4],
+        json!(["undefined", "undefined", "undefined", "undefined"]).as_array().unwrap()
+    );
     assert!(!result.to_string().contains(&connected.mock.token));
     assert!(!connected.session.stderr().contains(&connected.mock.token), "the token is in the log");
 }
@@ -192,24 +234,56 @@ async fn scripts_bring_no_credentials_and_see_none() {
 #[tokio::test]
 async fn allow_and_deny_hold_for_search_and_for_calls() {
     let mut connected = Connected::with(|command| {
-        command.args(["--allow", "core", "--allow", "GET /flows/*", "--deny", "core_users_destroy"]);
+        command.args([
+            "--allow",
+            "core",
+            "--allow",
+            "GET /flows/*",
+            "--deny",
+            "core_users_destroy",
+        ]);
     })
     .await;
-    assert_eq!(connected.execute("return (await ak.call('core_users_list')).status").await, json!(200));
-    assert_eq!(connected.execute("return (await ak.request('GET', '/flows/instances/')).status").await, json!(200));
-    let failed = connected.fails("execute", json!({ "code": "return (await ak.request('GET', '/events/events/')).status" })).await;
+    assert_eq!(
+        connected.execute("return (await ak.call('core_users_list')).status").await,
+        json!(200)
+    );
+    assert_eq!(
+        connected.execute("return (await ak.request('GET', '/flows/instances/')).status").await,
+        json!(200)
+    );
+    let failed = connected
+        .fails(
+            "execute",
+            json!({ "code": "return (await ak.request('GET', '/events/events/')).status" }),
+        )
+        .await;
     assert_eq!(failed["error"]["rule"], json!("not-granted"), "{failed}");
-    let found = connected.ok("search", json!({ "query": "delete user", "limit": 50 })).await.to_string();
-    assert!(!found.contains("core_users_destroy") && !found.contains("events_events_list"), "{found}");
+    let found =
+        connected.ok("search", json!({ "query": "delete user", "limit": 50 })).await.to_string();
+    assert!(
+        !found.contains("core_users_destroy") && !found.contains("events_events_list"),
+        "{found}"
+    );
 }
 
 #[tokio::test]
 async fn results_outsiders_can_write_are_marked_first() {
     let mut connected = Connected::start().await;
-    let events = connected.session.call("execute", json!({ "code": "return (await ak.call('events_events_list')).data.results.length" }), crate::support::PATIENCE).await.unwrap();
+    let events = connected
+        .session
+        .call(
+            "execute",
+            json!({ "code": "return (await ak.call('events_events_list')).data.results.length" }),
+            crate::support::PATIENCE,
+        )
+        .await
+        .unwrap();
     let text = events["result"]["content"][0]["text"].as_str().unwrap();
     assert!(text.starts_with("{\"untrusted\":"), "{text}");
-    let users = connected.ok("execute", json!({ "code": "return (await ak.call('core_users_list')).status" })).await;
+    let users = connected
+        .ok("execute", json!({ "code": "return (await ak.call('core_users_list')).status" }))
+        .await;
     assert!(users.get("untrusted").is_none());
 }
 
@@ -232,7 +306,8 @@ async fn scripts_search_describe_and_walk_the_operations() {
         const posts = [...ak.operations].filter((it) => it.method === 'POST').map((it) => it.id);
         return { id: first.id, shape: ak.describe(first.id).includes('private_key'), posts: posts.includes('stages_captcha_create'), tools: tools.search('list users')[0].method };
     ";
-    let expected = json!({ "id": "stages_captcha_create", "shape": true, "posts": true, "tools": "GET" });
+    let expected =
+        json!({ "id": "stages_captcha_create", "shape": true, "posts": true, "tools": "GET" });
     assert_eq!(connected.execute(code).await, expected);
 }
 
@@ -242,7 +317,8 @@ async fn a_looping_script_ends_at_its_limit_and_harms_nobody() {
         command.args(["--cpu", "1", "--wall", "5"]);
     })
     .await;
-    let failed = connected.fails("execute", json!({ "code": "console.log('before'); for (;;) {}" })).await;
+    let failed =
+        connected.fails("execute", json!({ "code": "console.log('before'); for (;;) {}" })).await;
     assert!(failed["error"]["message"].as_str().unwrap().contains("CPU"), "{failed}");
     assert_eq!(failed["logs"], json!(["before"]));
     assert_eq!(connected.execute("return 1").await, json!(1));

@@ -20,7 +20,13 @@ return { stage: stage.pk, binding: binding.pk, order: binding.order };
 async fn the_captcha_pivot_is_found_confirmed_run_and_verified() {
     let mut connected = Connected::start().await;
     let found = connected.ok("search", json!({ "query": "create a captcha stage" })).await;
-    assert!(found["operations"][0].as_str().unwrap().contains("stages_captcha_create POST /stages/captcha/"), "{found}");
+    assert!(
+        found["operations"][0]
+            .as_str()
+            .unwrap()
+            .contains("stages_captcha_create POST /stages/captcha/"),
+        "{found}"
+    );
     let found = connected.ok("search", json!({ "query": "bind a stage to a flow" })).await;
     assert!(found["operations"].to_string().contains("flows_bindings_create"), "{found}");
 
@@ -31,10 +37,12 @@ async fn the_captcha_pivot_is_found_confirmed_run_and_verified() {
     assert_eq!(connected.mock.state(), before, "asking changes nothing");
     assert_eq!(connected.writes(), 0);
 
-    let done = connected.ok("execute_write", json!({ "code": PIVOT, "confirm": first["confirm"] })).await;
+    let done =
+        connected.ok("execute_write", json!({ "code": PIVOT, "confirm": first["confirm"] })).await;
     assert_eq!(done["result"]["order"], json!(15), "{done}");
     let stage = done["result"]["stage"].as_str().unwrap();
-    let writes: Vec<_> = connected.mock.writes().iter().map(|it| format!("{} {}", it.method, it.path)).collect();
+    let writes: Vec<_> =
+        connected.mock.writes().iter().map(|it| format!("{} {}", it.method, it.path)).collect();
     assert_eq!(writes, ["POST /api/v3/stages/captcha/", "POST /api/v3/flows/bindings/"]);
 
     let check = format!(
@@ -44,7 +52,12 @@ async fn the_captcha_pivot_is_found_confirmed_run_and_verified() {
     );
     let orders = connected.execute(&check).await;
     assert_eq!(orders, json!([[10, false], [15, true], [20, false], [30, false], [100, false]]));
-    let text = connected.mock.log().iter().map(|it| it.headers.iter().map(|h| h.1.clone()).collect::<String>()).collect::<String>();
+    let text = connected
+        .mock
+        .log()
+        .iter()
+        .map(|it| it.headers.iter().map(|h| h.1.clone()).collect::<String>())
+        .collect::<String>();
     assert!(!text.contains(&connected.mock.token), "the mock masks tokens in its log");
 }
 
@@ -91,8 +104,12 @@ async fn a_restarted_server_knows_no_old_confirmation() {
     let mut connected = Connected::start().await;
     let first = connected.ok("execute_write", json!({ "code": CREATE })).await;
     let mut restarted = support::connect(support::against(&connected.mock)).await;
-    let answer =
-        support::ok(&mut restarted, "execute_write", json!({ "code": CREATE, "confirm": first["confirm"] })).await;
+    let answer = support::ok(
+        &mut restarted,
+        "execute_write",
+        json!({ "code": CREATE, "confirm": first["confirm"] }),
+    )
+    .await;
     assert_fresh(&answer, &first);
     assert_eq!(connected.writes(), 0);
 }
@@ -127,14 +144,19 @@ async fn confirm_off_runs_at_once() {
         command.args(["--confirm", "off"]);
     })
     .await;
-    assert_eq!(connected.ok("execute_write", json!({ "code": CREATE })).await["result"], json!("c1"));
+    assert_eq!(
+        connected.ok("execute_write", json!({ "code": CREATE })).await["result"],
+        json!("c1")
+    );
     assert_eq!(connected.writes(), 1);
 }
 
 #[tokio::test]
 async fn the_confirmation_is_one_line_that_names_the_host() {
     let mut connected = Connected::start().await;
-    let answer = connected.ok("execute_write", json!({ "code": format!("// \u{202e}hidden\n{CREATE}") })).await;
+    let answer = connected
+        .ok("execute_write", json!({ "code": format!("// \u{202e}hidden\n{CREATE}") }))
+        .await;
     let line = answer["confirm"].as_str().unwrap();
     let host = connected.mock.base_url.strip_prefix("http://").unwrap();
     assert!(line.starts_with(host) && line.contains("2 lines") && !line.contains('\n'), "{line}");

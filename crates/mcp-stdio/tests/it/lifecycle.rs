@@ -70,7 +70,10 @@ async fn a_session_survives_broken_lines_unknown_methods_and_missing_parameters(
     let broken = [
         (r#"{"jsonrpc":"2.0","id":80,"method":"tools/call","params":null}"#, 80),
         (r#"{"jsonrpc":"2.0","id":81,"method":"tools/call","params":{"arguments":{}}}"#, 81),
-        (r#"{"jsonrpc":"2.0","id":82,"method":"tools/call","params":{"name":"search","arguments":[1]}}"#, 82),
+        (
+            r#"{"jsonrpc":"2.0","id":82,"method":"tools/call","params":{"name":"search","arguments":[1]}}"#,
+            82,
+        ),
     ];
     for (line, id) in broken {
         session.send_line(line).await.unwrap();
@@ -80,7 +83,10 @@ async fn a_session_survives_broken_lines_unknown_methods_and_missing_parameters(
     let id = session.request("tools/list", json!({})).await.unwrap();
     let list = session.response(id, PATIENCE).await.unwrap();
     assert_eq!(list["result"]["tools"].as_array().map(Vec::len), Some(3));
-    assert!(session.stderr().contains("garbage") || session.stderr().contains("not JSON"), "a note on stderr");
+    assert!(
+        session.stderr().contains("garbage") || session.stderr().contains("not JSON"),
+        "a note on stderr"
+    );
 }
 
 #[tokio::test]
@@ -104,7 +110,11 @@ async fn initialize_and_tools_list_are_answered_while_the_document_is_not_there(
     let mut session = support::connect(command).await;
     let id = session.request("tools/list", json!({})).await.unwrap();
     session.response(id, PATIENCE).await.unwrap();
-    assert!(started.elapsed() < Duration::from_secs(2), "both answers took {:?}", started.elapsed());
+    assert!(
+        started.elapsed() < Duration::from_secs(2),
+        "both answers took {:?}",
+        started.elapsed()
+    );
 
     let (is_error, text) = support::call(&mut session, "search", json!({ "query": "users" })).await;
     assert!(is_error && text.contains("still loading"), "{text}");
@@ -121,7 +131,10 @@ async fn an_unreachable_document_is_a_clear_message_and_nothing_worse() {
     assert!(is_error && text.contains("refused") && text.contains(&closed.to_string()), "{text}");
     let (is_error, text) =
         support::call(&mut session, "execute", json!({ "code": "return 1 + 1" })).await;
-    assert!(!is_error && text.contains("\"result\":2"), "scripts that need no document run: {text}");
+    assert!(
+        !is_error && text.contains("\"result\":2"),
+        "scripts that need no document run: {text}"
+    );
 }
 
 /// A handshake typed by hand, without any client library in between.

@@ -1,5 +1,7 @@
 //! End-to-end tests of the real binary.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
+
 mod cli;
 mod code_mode;
 mod confirm;

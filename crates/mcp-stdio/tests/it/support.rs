@@ -89,7 +89,11 @@ pub(crate) async fn connect(command: Command) -> raw::Session {
 }
 
 /// Calls a tool; whether it failed, and its one text.
-pub(crate) async fn call(session: &mut raw::Session, tool: &str, arguments: Value) -> (bool, String) {
+pub(crate) async fn call(
+    session: &mut raw::Session,
+    tool: &str,
+    arguments: Value,
+) -> (bool, String) {
     let message = session.call(tool, arguments, PATIENCE).await.unwrap();
     let result = &message["result"];
     assert_eq!(result["content"].as_array().map(Vec::len), Some(1), "{message}");

@@ -43,7 +43,10 @@ async fn no_output_schema_is_declared_and_errors_are_text_alone() {
     for tool in tools(&mut connected.session).await {
         assert!(tool.get("outputSchema").is_none(), "{tool}");
     }
-    let failed = connected.session.call("execute", json!({"code": "throw new Error('boom')"}), PATIENCE).await;
+    let failed = connected
+        .session
+        .call("execute", json!({"code": "throw new Error('boom')"}), PATIENCE)
+        .await;
     let result = &failed.unwrap()["result"];
     assert_eq!(result["isError"], json!(true));
     assert!(result["content"][0]["text"].as_str().unwrap().contains("boom"));
@@ -55,7 +58,8 @@ async fn no_output_schema_is_declared_and_errors_are_text_alone() {
 async fn a_result_is_one_complete_text() {
     let mut connected = Connected::start().await;
     let code = "return 'x'.repeat(20000)";
-    let message = connected.session.call("execute", json!({ "code": code }), PATIENCE).await.unwrap();
+    let message =
+        connected.session.call("execute", json!({ "code": code }), PATIENCE).await.unwrap();
     let text = message["result"]["content"][0]["text"].as_str().unwrap();
     assert!(text.contains(&"x".repeat(20_000)));
     assert!(message.to_string().len() < 26_000, "{} bytes", message.to_string().len());
@@ -70,7 +74,8 @@ async fn reading_tools_say_so_and_writing_ones_do_not() {
         .into_iter()
         .map(|tool| {
             let hints = &tool["annotations"];
-            let hint = |name: &str| hints[name].as_bool().unwrap_or_else(|| panic!("{name} is set"));
+            let hint =
+                |name: &str| hints[name].as_bool().unwrap_or_else(|| panic!("{name} is set"));
             (
                 tool["name"].as_str().unwrap().to_owned(),
                 hint("readOnlyHint"),
@@ -137,11 +142,18 @@ async fn server_instructions_stay_below_2_kb() {
 #[tokio::test]
 async fn an_unknown_tool_is_answered_with_the_real_ones() {
     let mut connected = Connected::start().await;
-    for (name, advice) in [("listItems", "`search`"), ("request", "inside the `code` of `execute`"), ("api.call", "inside the `code` of `execute`")] {
+    for (name, advice) in [
+        ("listItems", "`search`"),
+        ("request", "inside the `code` of `execute`"),
+        ("api.call", "inside the `code` of `execute`"),
+    ] {
         let answer = connected.session.call(name, json!({}), PATIENCE).await.unwrap();
         assert_eq!(answer["error"]["code"], json!(-32602));
         let message = answer["error"]["message"].as_str().unwrap();
-        assert!(message.contains(name) && message.contains(advice) && message.contains("`execute`"), "{message}");
+        assert!(
+            message.contains(name) && message.contains(advice) && message.contains("`execute`"),
+            "{message}"
+        );
     }
 }
 
@@ -151,13 +163,19 @@ async fn missing_null_and_empty_arguments_are_the_same() {
     let mut connected = Connected::start().await;
     let session = &mut connected.session;
     let mut answers = Vec::new();
-    for params in [json!({"name": "search"}), json!({"name": "search", "arguments": null}), json!({"name": "search", "arguments": {}})] {
+    for params in [
+        json!({"name": "search"}),
+        json!({"name": "search", "arguments": null}),
+        json!({"name": "search", "arguments": {}}),
+    ] {
         let id = session.request("tools/call", params).await.unwrap();
         let answer = session.response(id, PATIENCE).await.unwrap();
         answers.push(answer["result"].clone());
     }
     assert_eq!(answers[0]["isError"], json!(true));
-    assert!(answers[0]["content"][0]["text"].as_str().unwrap().contains("needs the argument `query`"));
+    assert!(
+        answers[0]["content"][0]["text"].as_str().unwrap().contains("needs the argument `query`")
+    );
     assert!(answers.iter().all(|it| *it == answers[0]));
 }
 
@@ -169,7 +187,10 @@ async fn arguments_are_coerced_to_their_declared_types() {
     assert_eq!(found["operations"].as_array().unwrap().len(), 5, "{found}");
     assert!(found.get("more").is_none());
     let failed = connected.fails("search", json!({"query": "user", "limit": "five"})).await;
-    assert_eq!(failed["error"]["message"], json!("argument `limit` of `search` must be a whole number from 1 to 50"));
+    assert_eq!(
+        failed["error"]["message"],
+        json!("argument `limit` of `search` must be a whole number from 1 to 50")
+    );
     assert_eq!(connected.ok("execute", json!({"code": 1})).await["result"], json!(1));
 }
 
@@ -179,10 +200,14 @@ async fn a_read_only_server_has_no_writing_tool() {
         command.arg("--read-only");
     })
     .await;
-    let names: Vec<_> = tools(&mut connected.session).await.iter().map(|it| it["name"].clone()).collect();
+    let names: Vec<_> =
+        tools(&mut connected.session).await.iter().map(|it| it["name"].clone()).collect();
     assert_eq!(names, [json!("search"), json!("execute")]);
     let failed = connected.fails("execute", json!({"code": "return await ak.request('POST', '/core/users/', {body: {username: 'a', name: 'b'}})"})).await;
-    assert!(failed["error"]["message"].as_str().unwrap().contains("this server is read-only"), "{failed}");
+    assert!(
+        failed["error"]["message"].as_str().unwrap().contains("this server is read-only"),
+        "{failed}"
+    );
     let found = connected.ok("search", json!({"query": "create user", "limit": 50})).await;
     assert!(!found.to_string().contains("core_users_create"), "writes are not offered: {found}");
 }
@@ -199,9 +224,10 @@ async fn a_subscription_is_acknowledged_without_tools_list_changed() {
     });
     let params = json!({ "_meta": meta, "notifications": { "toolsListChanged": true } });
     session.request("subscriptions/listen", params).await.unwrap();
-    let acknowledged = session
-        .notification("notifications/subscriptions/acknowledged", PATIENCE)
-        .await
-        .unwrap();
-    assert!(acknowledged["params"]["notifications"].get("toolsListChanged").is_none(), "{acknowledged}");
+    let acknowledged =
+        session.notification("notifications/subscriptions/acknowledged", PATIENCE).await.unwrap();
+    assert!(
+        acknowledged["params"]["notifications"].get("toolsListChanged").is_none(),
+        "{acknowledged}"
+    );
 }

@@ -1,3 +1,5 @@
+//! The command line: output, exit codes, the question before a write.
+
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};

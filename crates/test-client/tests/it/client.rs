@@ -1,3 +1,5 @@
+//! The library over stdio: listing, calling, progress, questions, cancellation.
+
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 

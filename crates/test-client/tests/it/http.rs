@@ -1,3 +1,5 @@
+//! The library over HTTP.
+
 use std::io;
 
 use axum::http::{HeaderMap, StatusCode, header};

@@ -1,5 +1,7 @@
 //! Tests of the library and of the binary against the fake server.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
+
 mod cli;
 mod client;
 mod http;

@@ -1,3 +1,5 @@
+//! The raw line client: broken frames, stray output, the end of input.
+
 use std::time::Duration;
 
 use serde_json::json;

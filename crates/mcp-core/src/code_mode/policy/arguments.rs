@@ -79,7 +79,9 @@ fn check_body(
 ) -> Result<Warnings, Refusal> {
     let Some(declared) = &operation.body else {
         return match call.body {
-            Some(_) => Ok(vec![format!("`{}` declares no body; it was sent all the same", operation.id)]),
+            Some(_) => {
+                Ok(vec![format!("`{}` declares no body; it was sent all the same", operation.id)])
+            }
             None => Ok(Vec::new()),
         };
     };
@@ -130,7 +132,8 @@ impl Shape {
             .map(str::to_owned)
             .collect();
         let unions = ["oneOf", "anyOf", "allOf", "patternProperties"];
-        shape.open_ended = shape.fields.is_empty() || unions.iter().any(|it| schema.get(*it).is_some());
+        shape.open_ended =
+            shape.fields.is_empty() || unions.iter().any(|it| schema.get(*it).is_some());
         match schema.get("additionalProperties") {
             Some(Value::Bool(false)) => shape.closed = true,
             Some(Value::Object(_) | Value::Bool(true)) => shape.open_ended = true,
@@ -191,7 +194,8 @@ fn plain(name: &str) -> String {
 
 fn some_of(names: &BTreeSet<String>) -> String {
     const SHOWN: usize = 20;
-    let mut text = names.iter().take(SHOWN).map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ");
+    let mut text =
+        names.iter().take(SHOWN).map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ");
     if names.len() > SHOWN {
         text.push_str(" and ");
         text.push_str(&(names.len() - SHOWN).to_string());

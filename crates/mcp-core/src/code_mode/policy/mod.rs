@@ -165,7 +165,10 @@ impl Policy<'_> {
         let effect = effect_of(summary, &self.api.profile);
         let shown = format!("`{} {}` ({})", summary.method, summary.path, summary.id);
         if let Some(reason) = self.access.refuses(summary, effect) {
-            return Err(Refusal::new(Rule::NotGranted, format!("{shown} is not granted: {reason}")));
+            return Err(Refusal::new(
+                Rule::NotGranted,
+                format!("{shown} is not granted: {reason}"),
+            ));
         }
         if effect == Effect::Write && self.mode == Mode::Read {
             return Err(Refusal::new(
@@ -183,7 +186,11 @@ impl Policy<'_> {
     ///
     /// # Errors
     /// Names the first thing that may not be sent or is missing.
-    pub fn check(&self, operation: &Operation, call: &CallArguments<'_>) -> Result<Warnings, Refusal> {
+    pub fn check(
+        &self,
+        operation: &Operation,
+        call: &CallArguments<'_>,
+    ) -> Result<Warnings, Refusal> {
         names::check(self.document(), operation, call)?;
         arguments::check(self.document(), operation, call, &self.api.profile)
     }

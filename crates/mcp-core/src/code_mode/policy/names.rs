@@ -8,16 +8,40 @@ use super::{CallArguments, Refusal, Rule};
 
 /// Headers a script may set although no operation declares them.
 const FREE_HEADERS: &[&str] = &[
-    "accept", "accept-language", "idempotency-key", "if-match", "if-modified-since",
-    "if-none-match", "if-unmodified-since", "prefer",
+    "accept",
+    "accept-language",
+    "idempotency-key",
+    "if-match",
+    "if-modified-since",
+    "if-none-match",
+    "if-unmodified-since",
+    "prefer",
 ];
 
 /// Names that carry a credential, an identity or another method, in lower case without separators.
 const IDENTITY_NAMES: &[&str] = &[
-    "accesstoken", "apikey", "auth", "authorization", "authtoken", "bearer", "cookie",
-    "impersonate", "method", "methodoverride", "onbehalfof", "proxyauthorization", "runas",
-    "setcookie", "sudo", "token", "xaccesstoken", "xapikey", "xauthtoken", "xhttpmethod",
-    "xhttpmethodoverride", "xmethodoverride",
+    "accesstoken",
+    "apikey",
+    "auth",
+    "authorization",
+    "authtoken",
+    "bearer",
+    "cookie",
+    "impersonate",
+    "method",
+    "methodoverride",
+    "onbehalfof",
+    "proxyauthorization",
+    "runas",
+    "setcookie",
+    "sudo",
+    "token",
+    "xaccesstoken",
+    "xapikey",
+    "xauthtoken",
+    "xhttpmethod",
+    "xhttpmethodoverride",
+    "xmethodoverride",
 ];
 
 /// Refuses every name that could change who is asking or what is asked.
@@ -47,10 +71,9 @@ fn check_header(document: &Document, operation: &Operation, name: &str) -> Resul
     if is_scheme(document, name) || is_identity(name) || lower.contains("impersonat") {
         return Err(credential("header", name));
     }
-    let declared = operation
-        .parameters
-        .iter()
-        .any(|it| it.location == api_client::request::Location::Header && it.name.eq_ignore_ascii_case(name));
+    let declared = operation.parameters.iter().any(|it| {
+        it.location == api_client::request::Location::Header && it.name.eq_ignore_ascii_case(name)
+    });
     if declared || FREE_HEADERS.contains(&lower.as_str()) {
         return Ok(());
     }
@@ -61,7 +84,8 @@ fn check_header(document: &Document, operation: &Operation, name: &str) -> Resul
         .map(|it| format!("`{}`", it.name))
         .collect();
     known.push("`Accept`, `If-*`, `Idempotency-Key`, `Prefer`".to_owned());
-    let message = format!("header `{name}` may not be set; this operation takes {}", known.join(", "));
+    let message =
+        format!("header `{name}` may not be set; this operation takes {}", known.join(", "));
     Err(Refusal::new(Rule::Credentials, message))
 }
 
@@ -77,8 +101,11 @@ pub(super) fn is_scheme(document: &Document, name: &str) -> bool {
 
 /// Whether the name is one that carries identity in some API.
 pub(super) fn is_identity(name: &str) -> bool {
-    let plain: String =
-        name.chars().filter(char::is_ascii_alphanumeric).map(|it| it.to_ascii_lowercase()).collect();
+    let plain: String = name
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .map(|it| it.to_ascii_lowercase())
+        .collect();
     // `method` alone is an ordinary word; `_method` is how frameworks override the real one.
     match plain.as_str() {
         "method" => name.starts_with('_'),
@@ -101,6 +128,8 @@ fn body_names(call: &CallArguments<'_>) -> Vec<String> {
 fn credential(place: &str, name: &str) -> Refusal {
     Refusal::new(
         Rule::Credentials,
-        format!("{place} `{name}` may not be set by a script: the server adds the credential by itself"),
+        format!(
+            "{place} `{name}` may not be set by a script: the server adds the credential by itself"
+        ),
     )
 }

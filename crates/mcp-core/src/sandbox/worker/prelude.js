@@ -208,7 +208,7 @@
         describe: (...values) => now(binding, "describe", values),
       };
       getter(api, "operations", () => operations(binding));
-      for (const name of names[binding]) fixed(globalThis, name, api);
+      for (const name of names[binding]) if (!(name in globalThis)) fixed(globalThis, name, api);
       return freeze(api);
     });
     const api = apis[0];
