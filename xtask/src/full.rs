@@ -15,7 +15,10 @@ use mcp_core::{
 };
 use url::Url;
 
-use crate::{bench::retrieval, cases, demo, interop};
+use crate::{
+    bench::{load, retrieval},
+    cases, demo, interop, specs,
+};
 
 pub(crate) fn run(command: &str, arguments: &[String]) -> Result<ExitCode> {
     match command {
@@ -32,16 +35,31 @@ pub(crate) fn run(command: &str, arguments: &[String]) -> Result<ExitCode> {
                 return Ok(ExitCode::FAILURE);
             }
         }
+        "specs" => {
+            specs::run(Options::read(arguments, &["--dir"], &[])?.folder("--dir")?)?;
+        }
         other => bail!("`{other}` is not in the full build"),
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn bench(arguments: &[String]) -> Result<()> {
-    let (kind, rest) = arguments.split_first().context("which bench? There is `retrieval`")?;
-    ensure!(kind == "retrieval", "no bench `{kind}`: there is `retrieval`");
+    let (kind, rest) =
+        arguments.split_first().context("which bench? There are `retrieval` and `load`")?;
+    match (kind.as_str(), rest) {
+        ("retrieval", rest) => bench_retrieval(rest),
+        ("load", [one, way, file]) if one == load::ONE => load::one(way, Path::new(file)),
+        ("load", rest) => {
+            let options = Options::read(rest, &["--specs"], &["--json"])?;
+            load::run(options.folder("--specs")?, options.has("--json"))
+        }
+        (other, _) => bail!("no bench `{other}`: there are `retrieval` and `load`"),
+    }
+}
+
+fn bench_retrieval(arguments: &[String]) -> Result<()> {
     let options =
-        Options::read(rest, &["--specs", "--queries"], &["--json", "--explain", "--worn"])?;
+        Options::read(arguments, &["--specs", "--queries"], &["--json", "--explain", "--worn"])?;
     let api = api_at(Url::parse("http://127.0.0.1:9")?)?;
     let access = Access::default();
     retrieval::run(

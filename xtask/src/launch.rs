@@ -20,8 +20,14 @@ pub(crate) fn with_everything(command: &str, arguments: &[String]) -> Result<Exi
     }
     let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(cargo)
-        .args(["run", "--locked", "--features", "full", "--manifest-path", manifest, "--", command])
+    let mut start = Command::new(cargo);
+    start.args(["run", "--locked", "--features", "full", "--manifest-path", manifest]);
+    if command == "bench" {
+        // Figures of an unoptimised build say nothing.
+        start.arg("--release");
+    }
+    let status = start
+        .args(["--", command])
         .args(arguments)
         .env(STARTED, "1")
         .status()

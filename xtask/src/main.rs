@@ -17,6 +17,8 @@ mod demo;
 mod full;
 #[cfg(feature = "full")]
 mod interop;
+#[cfg(feature = "full")]
+mod specs;
 
 use std::{env, path::Path, process::ExitCode};
 
@@ -76,9 +78,21 @@ const COMMANDS: &[Command] = &[
         run: Run::Full,
     },
     Command {
+        name: "bench",
+        usage: "bench load --specs DIR [--json]",
+        about: "what documents cost in time and memory, from their bytes and from the disk cache",
+        run: Run::Full,
+    },
+    Command {
         name: "cases",
         usage: "cases --dir DIR",
         about: "small documents with the right answers, requests over a socket",
+        run: Run::Full,
+    },
+    Command {
+        name: "specs",
+        usage: "specs --dir DIR",
+        about: "fetches the public documents the benches use, pinned by checksum (needs npm)",
         run: Run::Full,
     },
     Command { name: "help", usage: "help", about: "this list", run: Run::Here(help) },

@@ -46,7 +46,10 @@ pub(crate) async fn session(commands: &Commands, history: Option<&Path>) -> Resu
     while let Some(line) = next_line(&mut prompt)? {
         let ended = tokio::select! {
             ended = obey(commands, &mut prompt, &line) => ended,
-            _ = tokio::signal::ctrl_c() => Ok(Step::Ended(Outcome::Failed)),
+            _ = tokio::signal::ctrl_c() => {
+                note(commands.paint.yellow("cancelled"))?;
+                Ok(Step::Ended(Outcome::Failed))
+            }
         };
         match ended {
             Ok(Step::Leave) => break,
@@ -198,7 +201,7 @@ impl Completion {
             fields.into_iter().flat_map(Map::keys).map(|it| format!("{it}=")).collect()
         } else {
             let tools = self.tools.iter().map(|it| it.name.clone());
-            COMMANDS.iter().map(|&it| it.to_owned()).chain(tools).collect()
+            COMMANDS.iter().map(|&it| it.to_owned()).chain(tools).map(|it| it + " ").collect()
         };
         words.retain(|it| it.starts_with(start));
         words.sort();
@@ -249,8 +252,8 @@ mod tests {
             let pairs = completion.words(command, has_command, start);
             pairs.into_iter().map(|it| it.replacement).collect()
         };
-        assert_eq!(words("ex", false, "ex"), ["execute", "execute_write", "exit"]);
-        assert_eq!(words("sea", false, "sea"), ["search"]);
+        assert_eq!(words("ex", false, "ex"), ["execute ", "execute_write ", "exit "]);
+        assert_eq!(words("sea", false, "sea"), ["search "]);
         assert_eq!(words("execute", true, "con"), ["confirm="]);
         assert_eq!(words("unknown", true, ""), [""; 0]);
     }

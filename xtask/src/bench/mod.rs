@@ -1,3 +1,4 @@
 //! `cargo xtask bench`: figures, each beside a baseline of the same run.
 
+pub(crate) mod load;
 pub(crate) mod retrieval;

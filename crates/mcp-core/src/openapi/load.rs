@@ -1,6 +1,7 @@
 //! Bytes to a [`Document`]: lenient, bounded, and never all or nothing.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use serde_json::value::RawValue;
@@ -10,25 +11,27 @@ use url::Url;
 
 use super::document::{
     Component, ComponentKind, Document, Method, Order, Skipped, StoredOperation, StoredPath,
-    Summary,
 };
-use super::naming::{MAX_ID, name_operations};
-use super::operation::{Parts, broken};
-use super::prose::{one_line, without_markup};
+use super::operation::broken;
+use super::prose::one_line;
 use super::prune::{Place, Pruner, Span};
 use super::resolve::{MAX_CHAIN, Pointer};
 use super::server::{root_server, servers};
+use super::summary::{multi_segment, summaries, tags};
 use super::text::{Json, Kind, Object};
 use super::{swagger2, yaml};
 
 /// A document of more bytes is refused; the largest public ones have about 40 MB.
 const MAX_BYTES: usize = 128 << 20;
 
-/// How many characters of a description a summary keeps for searching.
-const MAX_DESCRIPTION: usize = 600;
+/// A value of fewer bytes is looked through anew by each reference.
+const SMALL: usize = 4_096;
 
 /// Values outside the usual places that are kept because something refers to them.
 const MAX_EXTRAS: usize = 10_000;
+
+/// The bytes of all of them together.
+const MAX_EXTRA_BYTES: usize = 32 << 20;
 
 /// What the bytes of a document do not say themselves.
 #[derive(Clone, Debug, Default)]
@@ -127,6 +130,8 @@ pub(super) struct Source<'s> {
     /// Version 2 of the specification, which has its own grammar.
     pub(super) swagger: bool,
     spec_version: Cow<'s, str>,
+    /// The members of large values that references lead through, by address.
+    index: RefCell<HashMap<usize, HashMap<Cow<'s, str>, Json<'s>>>>,
 }
 
 impl<'s> Source<'s> {
@@ -155,7 +160,7 @@ impl<'s> Source<'s> {
         }
         let is_swagger = swagger.as_ref().is_some_and(|version| !version.starts_with('3'));
         let spec_version = openapi.or(swagger).unwrap_or(Cow::Borrowed("3.0.0"));
-        Ok(Self { root, swagger: is_swagger, spec_version })
+        Ok(Self { root, swagger: is_swagger, spec_version, index: RefCell::default() })
     }
 
     /// Follows a local reference in the source itself, before anything is left out.
@@ -171,8 +176,23 @@ impl<'s> Source<'s> {
     fn find(&self, reference: &str) -> Option<Json<'s>> {
         Pointer::readings(reference).find_map(|pointer| {
             let mut segments = pointer.segments();
-            self.root.get(segments.next()?)?.walk(segments)
+            let value = self.root.get(segments.next()?)?;
+            segments.try_fold(value, |value, segment| self.member(value, segment))
         })
+    }
+
+    /// Thousands of references may lead through one large value: it is taken apart once.
+    fn member(&self, value: Json<'s>, segment: &str) -> Option<Json<'s>> {
+        if value.text().len() < SMALL {
+            return value.walk(std::iter::once(segment));
+        }
+        let mut index = self.index.borrow_mut();
+        let members = index.entry(value.address()).or_insert_with(|| {
+            let elements = value.elements().enumerate();
+            let elements = elements.map(|(at, it)| (Cow::Owned(at.to_string()), it));
+            value.members().map(|(key, it)| (key.name(), it)).chain(elements).collect()
+        });
+        members.get(segment).copied()
     }
 }
 
@@ -307,8 +327,14 @@ impl<'s> Loader<'s> {
             shared,
             multi_segment: Vec::new(),
         });
-        for method in Method::ALL {
-            let Some(operation) = get(method.key()).filter(|it| it.kind() != Kind::Null) else {
+        let mut seen = Vec::new();
+        for (key, _) in own.iter().chain(target.iter().flat_map(Object::iter)) {
+            let Some(method) = Method::parse(key.raw()).filter(|method| !seen.contains(method))
+            else {
+                continue;
+            };
+            seen.push(method);
+            let Some(operation) = get(key.raw()).filter(|it| it.kind() != Kind::Null) else {
                 continue;
             };
             match self.operation(operation, parameters) {
@@ -352,6 +378,7 @@ impl<'s> Loader<'s> {
     /// Keeps what references point at and the tables do not hold: what pruning left out, and
     /// places of a document's own invention.
     fn extras(&mut self) {
+        let limit = self.pruner.text().len() + MAX_EXTRA_BYTES;
         let mut seen = HashSet::new();
         loop {
             let unusual = self.pruner.take_unusual();
@@ -360,6 +387,7 @@ impl<'s> Loader<'s> {
             }
             for it in unusual {
                 if seen.len() >= MAX_EXTRAS
+                    || self.pruner.text().len() > limit
                     || !seen.insert(it.reference.clone())
                     || self.is_kept(&it.reference)
                 {
@@ -452,64 +480,4 @@ fn members<'s>(object: Option<Json<'s>>) -> impl Iterator<Item = (Cow<'s, str>, 
         }
     }
     members.into_iter()
-}
-
-fn summaries(document: &Document, methods: &[Method]) -> Vec<Summary> {
-    let mut summaries: Vec<_> = document
-        .operations
-        .iter()
-        .zip(methods)
-        .map(|(stored, &method)| {
-            let operation = document.stored(stored.span).object();
-            let path = document.path_at(stored.path).map(|path| path.template.clone());
-            let text = |name| operation.get_str(name).unwrap_or_default();
-            Summary {
-                id: one_line(&text("operationId"), MAX_ID),
-                method,
-                path: path.unwrap_or_default(),
-                summary: without_markup(&text("summary"), MAX_DESCRIPTION),
-                description: without_markup(&text("description"), MAX_DESCRIPTION),
-                tags: operation
-                    .get("tags")
-                    .into_iter()
-                    .flat_map(|tags| tags.strings())
-                    .map(|tag| one_line(&tag, 100))
-                    .collect(),
-                deprecated: operation.get("deprecated").and_then(Json::as_bool) == Some(true),
-            }
-        })
-        .collect();
-    name_operations(&mut summaries);
-    summaries
-}
-
-fn tags(summaries: &[Summary]) -> Vec<(String, usize)> {
-    let mut tags: Vec<(String, usize)> = Vec::new();
-    let mut places: HashMap<&str, usize> = HashMap::new();
-    for tag in summaries.iter().flat_map(|it| &it.tags) {
-        let place = *places.entry(tag).or_insert(tags.len());
-        match tags.get_mut(place) {
-            Some((_, count)) => *count += 1,
-            None => tags.push((tag.clone(), 1)),
-        }
-    }
-    tags
-}
-
-fn multi_segment(document: &Document, path: usize) -> Vec<String> {
-    let path = u32::try_from(path).unwrap_or(u32::MAX);
-    let mut names = Vec::new();
-    let first = document.operations.partition_point(|it| it.path < path);
-    let operations = document.operations.iter().enumerate().skip(first);
-    for (index, _) in operations.take_while(|(_, it)| it.path == path) {
-        for parameter in
-            document.parts(index).into_iter().flat_map(|parts: Parts<'_>| parts.parameters())
-        {
-            let name = parameter.name.into_owned();
-            if parameter.json.flag("x-multi-segment") && !names.contains(&name) {
-                names.push(name);
-            }
-        }
-    }
-    names
 }

@@ -7,7 +7,6 @@
 pub mod cache;
 mod document;
 mod load;
-mod naming;
 mod operation;
 mod prose;
 mod prune;
@@ -18,6 +17,7 @@ mod security;
 mod server;
 mod shape;
 pub mod source;
+mod summary;
 mod swagger2;
 mod text;
 mod typed;

@@ -394,15 +394,16 @@ impl Loaded {
         }
     }
 
-    /// The length of the document's bytes, those bytes, the index's bytes.
-    fn to_bytes(&self) -> Option<Vec<u8>> {
+    /// The form kept in the disk cache: the length of the document's bytes, those bytes, the index's.
+    pub fn to_bytes(&self) -> Option<Vec<u8>> {
         let document = self.document.to_bytes().ok()?;
         let mut bytes = u64::try_from(document.len()).ok()?.to_le_bytes().to_vec();
         bytes.extend_from_slice(&document);
         postcard::to_extend(&self.index, bytes).ok()
     }
 
-    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+    /// Reads what [`Self::to_bytes`] wrote; `None` for anything else.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (length, rest) = bytes.split_first_chunk()?;
         let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
         let (document, index) = rest.split_at_checked(length)?;

@@ -20,10 +20,10 @@ const NOT_SCHEMA: [&str; 9] = [
 ];
 
 /// Rewrites an operation, its path item's parameters merged in.
-pub(super) fn operation(
-    operation: Json<'_>,
-    shared: Option<Json<'_>>,
-    source: &Source<'_>,
+pub(super) fn operation<'s>(
+    operation: Json<'s>,
+    shared: Option<Json<'s>>,
+    source: &Source<'s>,
 ) -> Result<String, String> {
     let Value::Object(mut object) = operation.parse() else {
         return Err("the operation is nested too deeply".to_owned());

@@ -6,6 +6,16 @@ use crate::openapi::source::DocumentLocation;
 /// Failed logins by anybody end up in events, and events in notifications.
 const OUTSIDERS: &[&str] = &["/events/events/", "/events/notifications/"];
 
+/// Reads of things that are called like actions: proxy providers, deny stages, the install id.
+const READS: &[&str] = &[
+    "GET /enterprise/license/install_id/",
+    "GET /outposts/proxy/",
+    "GET /providers/proxy/",
+    "GET /providers/proxy/{id}/",
+    "GET /stages/deny/",
+    "GET /stages/deny/{stage_uuid}/",
+];
+
 impl Profile {
     /// Returns the profile of an authentik instance.
     pub fn authentik() -> Self {
@@ -20,7 +30,7 @@ impl Profile {
             document: DocumentLocation::Instance { path: "/schema/" },
             credential_setting: None,
             server_variables: &[],
-            reads: Vec::new(),
+            reads: READS.iter().map(|&mark| mark.to_owned()).collect(),
             trust: Trust::Outsiders(OUTSIDERS),
             either_spelling: false,
             public_hosts: &[],

@@ -28,6 +28,12 @@ const OUTSIDERS: &[&str] = &[
     "/users/",
 ];
 
+/// Deletion jobs are looked at, not done, under this path.
+const READS: &[&str] = &[
+    "GET /api/0/projects/{organization_id_or_slug}/{project_id_or_slug}/replays/jobs/delete/",
+    "GET /api/0/projects/{organization_id_or_slug}/{project_id_or_slug}/replays/jobs/delete/{job_id}/",
+];
+
 impl Profile {
     /// Returns the profile of Sentry.
     pub fn sentry() -> Self {
@@ -42,7 +48,7 @@ impl Profile {
             document: DocumentLocation::pinned(DOCUMENT, DOCUMENT_SHA256),
             credential_setting: None,
             server_variables: &[("region", "us")],
-            reads: Vec::new(),
+            reads: READS.iter().map(|&mark| mark.to_owned()).collect(),
             trust: Trust::Outsiders(OUTSIDERS),
             either_spelling: true,
             public_hosts: &["sentry.io", "us.sentry.io", "de.sentry.io"],

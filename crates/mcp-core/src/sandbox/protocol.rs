@@ -27,8 +27,12 @@ pub(super) const MAX_WARNINGS: usize = 20;
 pub(super) const BUILD: u64 = fingerprint(&[
     env!("CARGO_PKG_VERSION").as_bytes(),
     include_bytes!("protocol.rs"),
+    include_bytes!("limits.rs"),
     include_bytes!("worker/prelude.js"),
+    include_bytes!("worker/polyfills.js"),
     include_bytes!("worker/runtime.rs"),
+    include_bytes!("worker/state.rs"),
+    include_bytes!("worker/host_functions.rs"),
 ]);
 
 /// FNV-1a over the parts.

@@ -2,4 +2,5 @@
 
 mod embed;
 mod openapi;
+mod policy;
 mod sandbox;

@@ -148,7 +148,8 @@ fn resolved<T: Clone + DeserializeOwned>(raw: &Value, value: &ReferenceOr<T>) ->
     match value {
         ReferenceOr::Item(item) => Some(item.clone()),
         ReferenceOr::Reference { reference } => {
-            let target = raw.pointer(reference.strip_prefix('#')?)?;
+            let pointer = reference.replace("%7B", "{").replace("%7D", "}");
+            let target = raw.pointer(pointer.strip_prefix('#')?)?;
             resolved(raw, &serde_json::from_value(target.clone()).unwrap())
         }
     }
