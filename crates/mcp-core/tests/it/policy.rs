@@ -1,5 +1,7 @@
 //! What counts as a read, over real documents.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
+
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
 use mcp_core::{
