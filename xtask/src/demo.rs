@@ -52,7 +52,7 @@ pub(crate) fn run() -> Result<()> {
 
 /// `cargo xtask test-client …`: the test client, against the demo world where no server is named.
 pub(crate) fn test_client(arguments: &[String]) -> Result<ExitCode> {
-    let mut command = Command::new(world::build("test-client")?);
+    let mut command = Command::new(world::binary("test-client")?);
     let names_server = |it: &String| {
         ["--stdio", "--url", "--help", "-h", "--version", "-V"].contains(&it.as_str())
             || it.starts_with("--stdio=")

@@ -1,11 +1,10 @@
 //! The demo world: a mock authentik in this process and the real server to be started against it.
 
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 use mocks::{Mock, Running};
-use serde_json::Value;
 
 /// Set by users for servers of their own; the demo must not see them.
 const SETTINGS: [&str; 3] = ["MCP_", "AUTHENTIK_", "SENTRY_"];
@@ -19,9 +18,9 @@ pub(crate) struct World {
 impl World {
     pub(crate) const ARGUMENTS: [&str; 1] = ["--no-spec-cache"];
 
-    /// Builds the server where it is out of date and starts the mock on a free port.
+    /// Starts the mock on a free port.
     pub(crate) fn start() -> Result<Self> {
-        let server = build("mcp-stdio")?;
+        let server = binary("mcp-stdio")?;
         let mock = Mock::start(mocks::World::authentik()).context("starting the mock")?;
         Ok(Self { mock, server })
     }
@@ -50,18 +49,10 @@ impl World {
     }
 }
 
-/// Builds a binary of the workspace and says where it is.
-pub(crate) fn build(name: &str) -> Result<PathBuf> {
-    let mut command = Command::new("cargo");
-    command.args(["build", "--package", name, "--bin", name]);
-    command.arg("--message-format=json-render-diagnostics").stderr(Stdio::inherit());
-    let output = command.output().context("starting cargo")?;
-    ensure!(output.status.success(), "`{name}` does not build");
-    let artifact = |line: &str| -> Option<PathBuf> {
-        let message: Value = serde_json::from_str(line).ok()?;
-        let is_ours = message["target"]["name"] == name;
-        is_ours.then(|| message["executable"].as_str().map(PathBuf::from)).flatten()
-    };
-    let built = String::from_utf8_lossy(&output.stdout).lines().find_map(artifact);
-    built.with_context(|| format!("cargo named no executable of `{name}`"))
+/// A binary of the workspace: all of them are built together and lie beside this one.
+pub(crate) fn binary(name: &str) -> Result<PathBuf> {
+    let here = std::env::current_exe().context("cannot tell where this program is")?;
+    let path = here.with_file_name(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+    ensure!(path.is_file(), "`{}` is not built: run `cargo build --workspace`", path.display());
+    Ok(path)
 }

@@ -1,6 +1,8 @@
 //! `execute_write`: nothing runs without its own confirmation, judged by the upstream's log.
 
+use mocks::{Mock, World};
 use serde_json::{Value, json};
+use test_client::{Answer, Options, Protocol};
 
 use crate::support::{self, Connected};
 
@@ -162,6 +164,33 @@ async fn the_confirmation_is_one_line_that_names_the_host() {
     assert!(line.starts_with(host) && line.contains("2 lines") && !line.contains('\n'), "{line}");
     assert!(answer["preview"].as_str().unwrap().contains("\\u{202e}hidden"), "{answer}");
     assert!(answer["expires"].as_str().unwrap().ends_with('Z'));
+}
+
+/// A client that can ask its person is asked, in addition.
+#[tokio::test]
+async fn a_person_who_is_asked_directly_decides() {
+    for (answer, expected, writes) in [
+        (Answer::Accept(json!({})), "\"result\":\"c1\"", 1),
+        (Answer::Decline, "declined", 0),
+        (Answer::Cancel, "needs_confirmation", 0),
+    ] {
+        let mock = Mock::start(World::authentik()).unwrap();
+        let client = Options::default()
+            .protocol(Protocol::Legacy)
+            .on_elicitation(move |question| {
+                assert!(
+                    question.message.contains("write access") && question.message.contains(CREATE)
+                );
+                answer.clone()
+            })
+            .stdio(support::against(&mock))
+            .await
+            .unwrap();
+        let result = client.call("execute_write", json!({ "code": CREATE })).await.unwrap();
+        assert!(result.text.contains(expected), "{}", result.text);
+        assert_eq!(mock.writes().len(), writes);
+        client.close().await.unwrap();
+    }
 }
 
 fn assert_fresh(answer: &Value, first: &Value) {

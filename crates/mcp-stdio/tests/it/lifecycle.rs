@@ -120,6 +120,38 @@ async fn initialize_and_tools_list_are_answered_while_the_document_is_not_there(
     assert!(is_error && text.contains("still loading"), "{text}");
 }
 
+/// P9: a cancelled call stops its script, and nobody waits for it.
+#[tokio::test]
+async fn a_cancelled_call_stops_at_once() {
+    let mut connected = Connected::start().await;
+    let sleeping = json!({ "name": "execute", "arguments": { "code": "await sleep(40000)" } });
+    let id = connected.session.request("tools/call", sleeping).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let cancelled = Instant::now();
+    connected.session.notify("notifications/cancelled", json!({ "requestId": id })).await.unwrap();
+    assert_eq!(connected.execute("return 1").await, json!(1));
+    connected.session.close_stdin();
+    connected.session.wait(Duration::from_secs(2)).await.unwrap();
+    assert!(cancelled.elapsed() < Duration::from_secs(10));
+}
+
+/// P9: a client that asked for it is told every few seconds that a script still runs.
+#[tokio::test]
+async fn a_long_script_reports_progress_to_whoever_asked() {
+    let mut connected = Connected::start().await;
+    let long = json!({
+        "name": "execute",
+        "arguments": { "code": "await sleep(4600); return 'done'" },
+        "_meta": { "progressToken": "p1" },
+    });
+    let id = connected.session.request("tools/call", long).await.unwrap();
+    let note = connected.session.notification("notifications/progress", PATIENCE).await.unwrap();
+    assert_eq!(note["params"]["progressToken"], json!("p1"));
+    assert!(note["params"]["message"].as_str().unwrap().contains("running"), "{note}");
+    let answer = connected.session.response(id, PATIENCE).await.unwrap();
+    assert!(answer["result"]["content"][0]["text"].as_str().unwrap().contains("done"));
+}
+
 #[tokio::test]
 async fn an_unreachable_document_is_a_clear_message_and_nothing_worse() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();

@@ -3,9 +3,7 @@
 use oxc_ast::ast::*;
 use oxc_span::{GetSpan, Span};
 
-use super::types::{self, Types};
-
-const EXPORT_EQUALS: &str = "`export =` is not supported: use `return`";
+use super::types::Types;
 
 /// The name that stands for a default export without one.
 const DEFAULT: &str = "__default";
@@ -17,8 +15,8 @@ const DEFAULT: &str = "__default";
 pub(super) fn program(program: &Program<'_>, types: &mut Types<'_>) {
     let mut default = None;
     for statement in &program.body {
-        if let Some(module) = statement.as_module_declaration() {
-            default = self::module(module, types).or(default);
+        if let Statement::ExportDefaultDeclaration(export) = statement {
+            default = default_export(export, types).or(default);
         }
     }
     if let Some(hashbang) = &program.hashbang {
@@ -118,59 +116,7 @@ fn function_variable<'a>(variable: &VariableDeclarator<'a>) -> Option<&'a str> {
     }
 }
 
-/// Takes an import or export apart; gives the name of a default export.
-fn module(module: &ModuleDeclaration<'_>, types: &mut Types<'_>) -> Option<String> {
-    match module {
-        ModuleDeclaration::ExportDeclaration(export) => {
-            types.edits.blank(export.span.start as usize, export.declaration.span().start as usize);
-        }
-        ModuleDeclaration::ExportDefaultDeclaration(export) => {
-            return default_export(export, types);
-        }
-        ModuleDeclaration::ExportNamedDeclaration(export) => types.blank_statement(export.span),
-        ModuleDeclaration::ImportDeclaration(import) => {
-            let only_types = import
-                .specifiers
-                .as_ref()
-                .is_some_and(|specifiers| !specifiers.is_empty() && specifiers.iter().all(is_type));
-            remove_if(
-                import.import_kind == ImportOrExportKind::Type || only_types,
-                import.span,
-                types,
-            );
-        }
-        ModuleDeclaration::ExportFromDeclaration(export) => {
-            remove_if(export.export_kind == ImportOrExportKind::Type, export.span, types);
-        }
-        ModuleDeclaration::ExportAllDeclaration(export) => {
-            remove_if(export.export_kind == ImportOrExportKind::Type, export.span, types);
-        }
-        ModuleDeclaration::TSNamespaceExportDeclaration(export) => {
-            types.blank_statement(export.span);
-        }
-        ModuleDeclaration::TSExportAssignment(export) => types.refuse(export.span, EXPORT_EQUALS),
-    }
-    None
-}
-
-fn is_type(specifier: &ImportDeclarationSpecifier<'_>) -> bool {
-    match specifier {
-        ImportDeclarationSpecifier::ImportSpecifier(specifier) => {
-            specifier.import_kind == ImportOrExportKind::Type
-        }
-        ImportDeclarationSpecifier::ImportDefaultSpecifier(_)
-        | ImportDeclarationSpecifier::ImportNamespaceSpecifier(_) => false,
-    }
-}
-
-fn remove_if(only_types: bool, span: Span, types: &mut Types<'_>) {
-    if only_types {
-        types.blank_statement(span);
-    } else {
-        types.refuse(span, types::IMPORT);
-    }
-}
-
+/// Turns a default export into a declaration; gives its name, if it has a value.
 fn default_export(export: &ExportDefaultDeclaration<'_>, types: &mut Types<'_>) -> Option<String> {
     let start = export.declaration.span().start;
     types.edits.blank(export.span.start as usize, start as usize);

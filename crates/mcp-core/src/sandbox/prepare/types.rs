@@ -29,11 +29,11 @@ pub(super) struct Refusal {
 const MODIFIERS: &[&str] =
     &["abstract", "declare", "override", "private", "protected", "public", "readonly"];
 
-pub(super) const IMPORT: &str =
-    "`import` is not available: a script is alone, and `api` is already there";
+const IMPORT: &str = "`import` is not available: a script is alone, and `api` is already there";
 const DYNAMIC_IMPORT: &str =
     "`import()` is not available: a script is alone, and `api` is already there";
 const IMPORT_META: &str = "`import.meta` is not available in a script";
+const EXPORT_EQUALS: &str = "`export =` is not supported: use `return`";
 const ENUM: &str =
     "TypeScript's `enum` is not supported: use an object, `const Color = { Red: 0 }`";
 const NAMESPACE: &str =
@@ -54,7 +54,7 @@ impl<'s> Types<'s> {
         }
     }
 
-    pub(super) fn refuse(&mut self, span: Span, message: &'static str) {
+    fn refuse(&mut self, span: Span, message: &'static str) {
         let at = span.start as usize;
         if self.refusal.as_ref().is_none_or(|first| at < first.at) {
             self.refusal = Some(Refusal { at, message });
@@ -66,8 +66,17 @@ impl<'s> Types<'s> {
     }
 
     /// Blanks a whole statement or class member, but for a semicolon that keeps its neighbours apart.
-    pub(super) fn blank_statement(&mut self, span: Span) {
+    fn blank_statement(&mut self, span: Span) {
         self.edits.blank_as(span.start as usize, span.end as usize, ';');
+    }
+
+    /// Takes what names another module: types go, anything else is refused.
+    fn module(&mut self, span: Span, only_types: bool) {
+        if only_types {
+            self.blank_statement(span);
+        } else {
+            self.refuse(span, IMPORT);
+        }
     }
 
     fn spans_lines(&self, start: u32, end: u32) -> bool {
@@ -151,6 +160,16 @@ impl<'s> Types<'s> {
     /// Blanks what follows an expression: ` as T`, ` satisfies T`, `!`.
     fn blank_tail(&mut self, whole: Span, expression: Span) {
         self.edits.blank(expression.end as usize, whole.end as usize);
+    }
+}
+
+fn is_type(specifier: &ImportDeclarationSpecifier<'_>) -> bool {
+    match specifier {
+        ImportDeclarationSpecifier::ImportSpecifier(specifier) => {
+            specifier.import_kind == ImportOrExportKind::Type
+        }
+        ImportDeclarationSpecifier::ImportDefaultSpecifier(_)
+        | ImportDeclarationSpecifier::ImportNamespaceSpecifier(_) => false,
     }
 }
 
@@ -276,11 +295,40 @@ impl<'a> Visit<'a> for Types<'_> {
     }
 
     fn visit_ts_import_equals_declaration(&mut self, it: &TSImportEqualsDeclaration<'a>) {
-        if it.import_kind == ImportOrExportKind::Type {
-            self.blank_statement(it.span);
-        } else {
-            self.refuse(it.span, IMPORT);
-        }
+        self.module(it.span, it.import_kind == ImportOrExportKind::Type);
+    }
+
+    fn visit_import_declaration(&mut self, it: &ImportDeclaration<'a>) {
+        let only_types = it
+            .specifiers
+            .as_ref()
+            .is_some_and(|specifiers| !specifiers.is_empty() && specifiers.iter().all(is_type));
+        self.module(it.span, only_types || it.import_kind == ImportOrExportKind::Type);
+    }
+
+    fn visit_export_declaration(&mut self, it: &ExportDeclaration<'a>) {
+        self.edits.blank(it.span.start as usize, it.declaration.span().start as usize);
+        walk::walk_export_declaration(self, it);
+    }
+
+    fn visit_export_from_declaration(&mut self, it: &ExportFromDeclaration<'a>) {
+        self.module(it.span, it.export_kind == ImportOrExportKind::Type);
+    }
+
+    fn visit_export_all_declaration(&mut self, it: &ExportAllDeclaration<'a>) {
+        self.module(it.span, it.export_kind == ImportOrExportKind::Type);
+    }
+
+    fn visit_export_named_declaration(&mut self, it: &ExportNamedDeclaration<'a>) {
+        self.blank_statement(it.span);
+    }
+
+    fn visit_ts_namespace_export_declaration(&mut self, it: &TSNamespaceExportDeclaration<'a>) {
+        self.blank_statement(it.span);
+    }
+
+    fn visit_ts_export_assignment(&mut self, it: &TSExportAssignment<'a>) {
+        self.refuse(it.span, EXPORT_EQUALS);
     }
 
     fn visit_import_expression(&mut self, it: &ImportExpression<'a>) {
