@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 
+mod any_api;
 mod cli;
 mod code_mode;
 mod confirm;
@@ -9,3 +10,4 @@ mod documents;
 mod lifecycle;
 mod support;
 mod tool_list;
+mod upstream;
