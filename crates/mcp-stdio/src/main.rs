@@ -21,7 +21,7 @@ use tracing_subscriber::EnvFilter;
 use crate::{cli::Cli, given::SetupError, settings::Settings};
 
 /// How long calls may go on after the client closed its end; with [`FAREWELL`] below two seconds.
-const GRACE: Duration = Duration::from_millis(1200);
+const GRACE: Duration = Duration::from_millis(1000);
 /// How long cancelled calls may take to end.
 const FAREWELL: Duration = Duration::from_millis(400);
 
