@@ -59,10 +59,12 @@ pub(super) enum Data<'a> {
     Text(Cow<'a, str>),
     /// Anything else.
     Bytes {
-        /// As it came.
-        bytes: &'a [u8],
+        /// Base64, masked like any text: an upstream can echo the credential among bytes too.
+        base64: String,
         /// The declared content type.
         content_type: String,
+        /// Bytes as they came.
+        size: usize,
     },
     /// No body.
     Empty,
@@ -80,25 +82,32 @@ impl<'a> Data<'a> {
             .find(|(name, _)| name.eq_ignore_ascii_case("content-type"))
             .map_or("", |(_, value)| value.as_str());
         let Ok(text) = std::str::from_utf8(&response.body) else {
-            return Self::Bytes { bytes: &response.body, content_type: content_type.to_owned() };
+            return Self::bytes(&response.body, content_type, transport);
         };
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         if may_be_json(content_type, text) && serde_json::from_str::<&RawValue>(text).is_ok() {
             return Self::Json(transport.mask(text));
         }
         if is_binary(content_type) || text.contains('\0') {
-            return Self::Bytes { bytes: &response.body, content_type: content_type.to_owned() };
+            return Self::bytes(&response.body, content_type, transport);
         }
         Self::Text(transport.mask(text))
+    }
+
+    fn bytes(bytes: &[u8], content_type: &str, transport: &Transport) -> Self {
+        Self::Bytes {
+            base64: transport.mask(&STANDARD.encode(bytes)).into_owned(),
+            content_type: content_type.to_owned(),
+            size: bytes.len(),
+        }
     }
 
     fn to_json(&self) -> Cow<'_, str> {
         match self {
             Self::Json(text) => Cow::Borrowed(text),
             Self::Text(text) => Cow::Owned(json!(text).to_string()),
-            Self::Bytes { bytes, content_type } => Cow::Owned(
-                json!({ "base64": STANDARD.encode(bytes), "type": content_type, "size": bytes.len() })
-                    .to_string(),
+            Self::Bytes { base64, content_type, size } => Cow::Owned(
+                json!({ "base64": base64, "type": content_type, "size": size }).to_string(),
             ),
             Self::Empty => Cow::Borrowed("null"),
         }
@@ -207,7 +216,36 @@ pub(super) fn failure(status: u16, operation: &Operation, data: &Data<'_>) -> St
 
 #[cfg(test)]
 mod tests {
+    use api_client::{
+        auth::{Credential, SecretSource},
+        transport::TransportOptions,
+    };
+
     use super::*;
+
+    #[test]
+    fn the_credential_is_masked_in_text_and_among_bytes() {
+        let token = SecretSource::literal("TOKEN", "very-secret-token-1234").unwrap();
+        let mut options = TransportOptions::new("https://api.test".parse().unwrap());
+        options.credential = Credential::Bearer(token);
+        let transport = Transport::new(options).unwrap();
+        let response = |content_type: &str, body: &[u8]| Response {
+            status: 200,
+            headers: vec![("content-type".to_owned(), content_type.to_owned())],
+            body: body.to_vec().into(),
+        };
+        let json = response("application/json", br#"{"echo":"very-secret-token-1234"}"#);
+        let text = response("text/plain", b"Bearer very-secret-token-1234");
+        let bytes = response("image/png", b"\xff\xfevery-secret-token-1234\xff");
+        for response in [&json, &text, &bytes] {
+            let shown = Data::of(response, &transport).to_json().into_owned();
+            assert!(!shown.contains("very-secret"), "{shown}");
+            let data: Value = serde_json::from_str(&shown).unwrap();
+            let decoded = data["base64"].as_str().map(|it| STANDARD.decode(it).unwrap_or_default());
+            let decoded = String::from_utf8_lossy(&decoded.unwrap_or_default()).into_owned();
+            assert!(!decoded.contains("secret-token"), "{decoded}");
+        }
+    }
 
     #[test]
     fn big_integers_are_found_outside_strings_only() {
