@@ -60,7 +60,8 @@ pub(crate) fn run(specs: &Path, as_json: bool) -> Result<()> {
 
 fn print_row(name: &str, figures: &Value) {
     let number = |value: &Value| value.as_f64().unwrap_or_default();
-    print!("{name:<28}{:>7.1}{:>8}", number(&figures["bytes"]) / 1e6, figures["operations"]);
+    let operations = figures["operations"].as_u64().unwrap_or_default();
+    print!("{name:<28}{:>7.1}{operations:>8}", number(&figures["bytes"]) / 1e6);
     for way in WAYS {
         match &figures[way] {
             Value::Null => print!("{:>21}", "–"),
