@@ -420,7 +420,8 @@ fn split_query(path: &str) -> (String, Vec<(String, Value)>) {
     }
 }
 
-fn parse_query(text: &str) -> Vec<(String, Value)> {
+/// The decoded pairs of a query, with or without its `?`.
+pub(super) fn parse_query(text: &str) -> Vec<(String, Value)> {
     url::form_urlencoded::parse(text.trim_start_matches('?').as_bytes())
         .map(|(name, value)| (name.into_owned(), Value::String(value.into_owned())))
         .collect()

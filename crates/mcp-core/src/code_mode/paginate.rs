@@ -148,10 +148,7 @@ fn start(
         let routed = call::local_path(path, api.transport.base_url())
             .and_then(|path| policy.route("GET", &path))
             .map_err(|refusal| host.refuse(api, "GET", target, &refusal))?;
-        let query: Vec<_> = url::form_urlencoded::parse(query.as_bytes())
-            .map(|(name, value)| (name.into_owned(), Value::String(value.into_owned())))
-            .collect();
-        (routed.index, routed.values, query)
+        (routed.index, routed.values, call::parse_query(query))
     } else {
         let index =
             policy.by_id(target).map_err(|refusal| host.refuse(api, "GET", target, &refusal))?;
