@@ -109,7 +109,7 @@ impl Context {
                 apis: vec![Arc::new(api)],
                 access: Access::default(),
                 surface: Surface::CodeMode,
-                confirm: ConfirmMode::Code,
+                confirm: ConfirmMode::Plan,
                 limits: Limits::default(),
                 pool,
                 confirmations: Arc::new(MemoryConfirmations::default()),

@@ -8,6 +8,8 @@ mod code_mode;
 mod confirm;
 mod documents;
 mod lifecycle;
+mod plan;
 mod support;
+mod symbols;
 mod tool_list;
 mod upstream;
