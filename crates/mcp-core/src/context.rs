@@ -48,6 +48,8 @@ impl Api {
 pub enum Surface {
     /// `search`, `execute`, `execute_write`.
     CodeMode,
+    /// `search`, `call_operation`, `call_operation_write`: for clients that cannot write code.
+    Plain,
 }
 
 /// Name and version the server gives itself in the handshake.
@@ -136,6 +138,13 @@ impl ContextBuilder {
     #[must_use]
     pub fn access(mut self, access: Access) -> Self {
         self.context.access = access;
+        self
+    }
+
+    /// Which tools are shown.
+    #[must_use]
+    pub fn surface(mut self, surface: Surface) -> Self {
+        self.context.surface = surface;
         self
     }
 

@@ -11,6 +11,7 @@ pub mod context;
 pub mod error;
 pub mod openapi;
 pub mod output;
+mod plain_mode;
 pub mod profile;
 pub mod sandbox;
 pub mod search;

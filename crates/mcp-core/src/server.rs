@@ -23,9 +23,10 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     caller::{Answer, Caller},
     code_mode::{self, definitions},
-    context::Context,
+    context::{Context, Surface},
     error::ToolError,
     output::Content,
+    plain_mode,
     tool::{Definition, Effect, Tool, World},
 };
 
@@ -87,10 +88,11 @@ struct Inner {
 
 impl Server {
     fn new(context: Context, gone: CancellationToken) -> Self {
-        let tools: Vec<_> = code_mode::tools(&context)
-            .into_iter()
-            .map(|it| (it.definition(&context), it))
-            .collect();
+        let tools = match context.surface {
+            Surface::CodeMode => code_mode::tools(&context),
+            Surface::Plain => plain_mode::tools(&context),
+        };
+        let tools: Vec<_> = tools.into_iter().map(|it| (it.definition(&context), it)).collect();
         let listed = tools.iter().map(|(definition, _)| wire_tool(definition)).collect();
         Self { inner: Arc::new(Inner { context, tools, listed, gone }) }
     }
@@ -114,7 +116,10 @@ impl ServerHandler for Server {
         let identity = &self.inner.context.identity;
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(Implementation::new(identity.name.clone(), identity.version.clone()))
-            .with_instructions(definitions::instructions(&self.inner.context))
+            .with_instructions(match self.inner.context.surface {
+                Surface::CodeMode => definitions::instructions(&self.inner.context),
+                Surface::Plain => plain_mode::instructions(&self.inner.context),
+            })
     }
 
     async fn list_tools(

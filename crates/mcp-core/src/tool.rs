@@ -73,6 +73,8 @@ pub enum ArgumentType {
     },
     /// One of a few words.
     Choice(&'static [&'static str]),
+    /// An object with fields of its own.
+    Object,
 }
 
 /// One argument of a tool.
@@ -103,6 +105,7 @@ impl Schema {
                     json!({ "type": "integer", "minimum": min, "maximum": max })
                 }
                 ArgumentType::Choice(choices) => json!({ "type": "string", "enum": choices }),
+                ArgumentType::Object => json!({ "type": "object" }),
             };
             if !argument.description.is_empty() {
                 property["description"] = json!(argument.description);
@@ -174,6 +177,7 @@ impl ArgumentType {
             Self::Text { .. } => "a text".to_owned(),
             Self::Integer { min, max } => format!("a whole number from {min} to {max}"),
             Self::Choice(choices) => format!("one of {}", choices.join(", ")),
+            Self::Object => "an object".to_owned(),
         }
     }
 
@@ -192,6 +196,12 @@ impl ArgumentType {
                 .as_str()
                 .and_then(|text| choices.iter().find(|it| it.eq_ignore_ascii_case(text.trim())))
                 .map(|choice| json!(choice)),
+            Self::Object => match value {
+                Value::Object(_) => Some(value),
+                // Some clients send nested objects as their text.
+                Value::String(text) => serde_json::from_str(&text).ok().filter(Value::is_object),
+                Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => None,
+            },
         };
         coerced.ok_or_else(|| self.wanted())
     }

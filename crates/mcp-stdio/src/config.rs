@@ -102,7 +102,7 @@ pub(crate) fn context(settings: &Settings) -> Result<Context, SetupError> {
         Confirm::Off => ConfirmMode::Off,
     };
     let builder = Context::builder(identity, pool, api);
-    Ok(builder.access(access).confirm(confirm).limits(limits).build())
+    Ok(builder.access(access).confirm(confirm).surface(settings.surface).limits(limits).build())
 }
 
 fn transport(settings: &Settings, limits: &Limits) -> Result<Transport, SetupError> {

@@ -3,6 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use mcp_core::{
+    context::Surface,
     openapi::source::{DocumentLocation, file_path},
     profile::{Kind, Profile, Trust},
 };
@@ -22,6 +23,7 @@ pub(crate) struct Settings {
     pub(crate) credential: CredentialSettings,
     pub(crate) access: AccessSettings,
     pub(crate) confirm: Confirm,
+    pub(crate) surface: Surface,
     pub(crate) cache: CacheSettings,
     pub(crate) network: NetworkSettings,
     pub(crate) limits: LimitSettings,
@@ -79,7 +81,6 @@ pub(crate) struct LimitSettings {
 impl Settings {
     /// Settles everything that options and variables say.
     pub(crate) fn resolve(cli: &Cli, env: Environment<'_>) -> Result<Self, SetupError> {
-        surface(&cli.access, env)?;
         let mut profile = profile(cli, env)?;
         let address = Address::resolve(&profile, &cli.api, env)?;
         let credential = CredentialSettings::resolve(profile.kind, &cli.credential, env)?;
@@ -94,6 +95,7 @@ impl Settings {
                 deny: Given::options("deny", &cli.access.deny, env)?,
             },
             confirm: confirm(&cli.access, env)?,
+            surface: surface(&cli.access, env)?,
             cache: cache(&cli.api, env)?,
             network: network(&cli.network, env)?,
             limits: limits(&cli.limits, env)?,
@@ -230,17 +232,18 @@ fn trust(
     Ok(())
 }
 
-/// Accepts the surfaces that exist.
-fn surface(options: &AccessOptions, env: Environment<'_>) -> Result<(), SetupError> {
+/// Which tools are offered.
+fn surface(options: &AccessOptions, env: Environment<'_>) -> Result<Surface, SetupError> {
     let Some(given) = Given::option("surface", options.surface.as_ref(), env)? else {
-        return Ok(());
+        return Ok(Surface::CodeMode);
     };
     match given.text.as_str() {
-        "code-mode" => Ok(()),
-        "catalog" | "catalog-and-code" | "plain" => {
-            Err(given.is_not("available in this version", "use code-mode"))
+        "code-mode" => Ok(Surface::CodeMode),
+        "plain" => Ok(Surface::Plain),
+        "catalog" | "catalog-and-code" => {
+            Err(given.is_not("available in this version", "use code-mode or plain"))
         }
-        _ => Err(given.is_not("a surface", "use code-mode")),
+        _ => Err(given.is_not("a surface", "use code-mode or plain")),
     }
 }
 
@@ -363,7 +366,11 @@ mod tests {
             (with(&["--name", "my-api"]), &[], "`--name` cannot be used: `my-api`"),
             (vec!["--name", "x"], &SENTRY, "`--name` is for custom APIs, and this one is Sentry"),
             (vec!["--trusted"], &SENTRY, "`--trusted` is for custom APIs"),
-            (vec!["--surface", "plain"], &SENTRY, "`--surface` is `plain`, which is not available"),
+            (
+                vec!["--surface", "catalog"],
+                &SENTRY,
+                "`--surface` is `catalog`, which is not available",
+            ),
             (vec!["--surface", "all"], &SENTRY, "`--surface` is `all`, which is not a surface"),
             (vec!["--timeout", "0"], &SENTRY, "`--timeout` is `0`, which is not within bounds"),
             (vec!["--heap", "1e3"], &SENTRY, "`--heap` is `1e3`, which is not within bounds"),

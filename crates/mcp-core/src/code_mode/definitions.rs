@@ -145,7 +145,7 @@ fn code() -> Argument {
 }
 
 /// `the authentik API`, `the gitea and github APIs`; an API without a name is `this API`.
-fn the_api(cx: &Context) -> String {
+pub(crate) fn the_api(cx: &Context) -> String {
     let titles: Vec<_> = cx.apis.iter().map(|it| it.profile.title.as_str()).collect();
     match titles.as_slice() {
         [one] if one.contains(' ') => "this API".to_owned(),

@@ -16,9 +16,11 @@ mod plan;
 pub mod policy;
 mod report;
 mod response;
-mod run;
+pub(crate) mod run;
 mod script_api;
-mod search;
+pub(crate) mod search;
+mod single_call;
+pub(crate) mod writing;
 
 use api_client::request::Request;
 use serde_json::value::RawValue;

@@ -10,7 +10,7 @@ use crate::{
     context::Context,
     error::ToolError,
     output::Content,
-    sandbox::{self, Binding, Outcome, Pace, Prepared, Script, ScriptError},
+    sandbox::{self, Binding, Host as _, HostCall, Outcome, Pace, Prepared, Script, ScriptError},
 };
 
 use super::{
@@ -19,6 +19,7 @@ use super::{
     report,
     report::Report,
     script_api::ScriptApi,
+    single_call,
 };
 
 /// A running script says so this often, where the client asked for it.
@@ -45,18 +46,18 @@ fn failure(error: &ScriptError) -> Content {
     )
 }
 
-/// Runs a prepared script in a worker and reports.
+/// Does a task, everything the policy admits, and reports.
 ///
 /// # Errors
 /// When the machine cannot give randomness.
-pub(super) async fn run(
+pub(crate) async fn run(
     cx: &Context,
     caller: &dyn Caller,
-    prepared: Prepared,
+    task: Task,
     mode: Mode,
 ) -> Result<Content, ToolError> {
     let moment = Moment::now(cx)?;
-    let finished = launch(cx, caller, prepared, mode, Gate::Open, moment).await;
+    let finished = launch(cx, caller, task, mode, Gate::Open, moment).await;
     Ok(finished.report().to_content(cx.limits.result))
 }
 
@@ -103,53 +104,76 @@ impl Finished {
     }
 }
 
-/// Runs a prepared script behind a gate.
+/// What an agent wants done: a script, or one call.
+#[derive(Debug, Clone)]
+pub(crate) enum Task {
+    Script(Prepared),
+    /// A call of one operation, as `api.call` would make it.
+    Call {
+        /// The API's number.
+        binding: usize,
+        /// `[operationId, arguments]`.
+        arguments: String,
+    },
+}
+
+/// Does a task behind a gate.
 pub(super) async fn launch(
     cx: &Context,
     caller: &dyn Caller,
-    prepared: Prepared,
+    task: Task,
     mode: Mode,
     gate: Gate,
     moment: Moment,
 ) -> Finished {
-    let alone = cx.apis.len() == 1;
+    let end = caller.cancelled().child_token();
+    let deadline = Instant::now() + cx.limits.wall;
     let pace = match gate {
         Gate::Open => Pace::Free,
         Gate::Apply(_) => Pace::Ordered,
         Gate::Rehearsal(_) | Gate::Replay(_) => Pace::Rehearsal,
     };
-    let script = Script {
-        prepared,
-        bindings: cx.apis.iter().map(|api| Binding { names: api.binding_names(alone) }).collect(),
-        clock_ms: moment.clock_ms,
-        seed: moment.seed,
-        pace,
-    };
-    let end = caller.cancelled().child_token();
-    let deadline = Instant::now() + cx.limits.wall;
     let host = Arc::new(ScriptApi::new(cx, mode, gate, deadline, end.clone()));
-    let running = cx.pool.run(
-        script,
-        &cx.limits,
-        Arc::clone(&host) as Arc<dyn sandbox::Host>,
-        end,
-        &cx.caller,
-    );
-    let mut outcome = with_progress(caller, &host, running).await;
+    let mut outcome = match task {
+        Task::Script(prepared) => {
+            let script = script(cx, prepared, pace, moment);
+            let host_functions = Arc::clone(&host) as Arc<dyn sandbox::Host>;
+            let running = cx.pool.run(script, &cx.limits, host_functions, end, &cx.caller);
+            with_progress(caller, &host, running).await
+        }
+        Task::Call { binding, arguments } => {
+            let call = HostCall { binding, function: "call".to_owned(), arguments };
+            let answer = async {
+                tokio::select! {
+                    answer = host.call(call) => single_call::outcome(cx, binding, &host, answer),
+                    () = end.cancelled() => single_call::cancelled(),
+                }
+            };
+            with_progress(caller, &host, answer).await
+        }
+    };
     // Whatever the script made of it, the reason why nothing more was sent is the result.
     if let Some(halted) = host.halted()
         && !outcome.result.as_ref().is_err_and(|error| error.message == halted.message)
     {
-        outcome.result = Err(ScriptError {
-            properties: halted.properties.clone(),
-            ..ScriptError::new(halted.name.clone(), halted.message.clone())
-        });
+        outcome.result = Err(ScriptError::from(halted.clone()));
         outcome.stop = None;
     }
     if let Some(nonce) = host.gate().nonce() {
         tidy(&mut outcome, nonce);
     }
     Finished { outcome, host }
+}
+
+fn script(cx: &Context, prepared: Prepared, pace: Pace, moment: Moment) -> Script {
+    let alone = cx.apis.len() == 1;
+    Script {
+        prepared,
+        bindings: cx.apis.iter().map(|api| Binding { names: api.binding_names(alone) }).collect(),
+        clock_ms: moment.clock_ms,
+        seed: moment.seed,
+        pace,
+    }
 }
 
 /// Shows symbols as people know them.

@@ -116,7 +116,7 @@ impl ScriptApi {
     }
 
     pub(super) fn policy<'a>(&'a self, api: &'a Api, loaded: &'a Loaded) -> Policy<'a> {
-        Policy { api, loaded, access: &self.cx.access, mode: self.mode }
+        Policy { api, loaded, access: &self.cx.access, mode: self.mode, surface: self.cx.surface }
     }
 
     async fn request(&self, api: &Api, arguments: &str) -> Result<HostReply, HostError> {
@@ -461,7 +461,7 @@ fn check(asked: &Asked<'_>) -> String {
 }
 
 /// The address of a request, for links that are relative to it.
-fn address(api: &Api, path_and_query: &str) -> Url {
+pub(super) fn address(api: &Api, path_and_query: &str) -> Url {
     let base = api.transport.base_url();
     let full = format!("{}{path_and_query}", base.as_str().trim_end_matches('/'));
     Url::parse(&full).unwrap_or_else(|_| base.clone())

@@ -375,6 +375,16 @@ impl Outcome {
         Self { stop: Some(stop), ..Self::failed(stop.error(limits)) }
     }
 
+    /// The outcome of something that was done without a worker.
+    pub(crate) fn success(json: String) -> Self {
+        Self { result: Ok(json), ..Self::failed(ScriptError::default()) }
+    }
+
+    /// The outcome of something that failed without a worker.
+    pub(crate) fn failure(error: ScriptError) -> Self {
+        Self::failed(error)
+    }
+
     fn failed(error: ScriptError) -> Self {
         Self {
             result: Err(error),

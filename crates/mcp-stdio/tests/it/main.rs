@@ -8,6 +8,7 @@ mod code_mode;
 mod confirm;
 mod documents;
 mod lifecycle;
+mod plain;
 mod plan;
 mod support;
 mod symbols;

@@ -63,7 +63,8 @@ pub(super) async fn read(
     let api = cx.api(binding)?;
     let loaded = api.document.current()?;
     let reading = reading(&loaded.document, wish)?;
-    let policy = Policy { api, loaded: &loaded, access: &cx.access, mode: Mode::Read };
+    let policy =
+        Policy { api, loaded: &loaded, access: &cx.access, mode: Mode::Read, surface: cx.surface };
     if policy.admit(reading.operation) != Ok(Effect::Read) {
         return None;
     }
