@@ -22,7 +22,7 @@ pub(super) enum Tree {
     /// A value of unknown form: any property of it is a symbol.
     Open(String),
     /// Its name and its fields.
-    Object(String, Vec<(String, Tree)>),
+    Object(String, Vec<(String, Self)>),
     /// A list of unknown length.
     List(String),
     /// JSON the script sent itself, or the upstream.

@@ -61,25 +61,24 @@ pub(super) fn encoded(path: &str, nonce: &str) -> String {
     const SEPARATOR: &str = "%C2%B7";
     let mut shown = String::with_capacity(path.len());
     let mut rest = path;
-    while let Some(start) = rest.find(OPEN) {
-        let (before, tail) = rest.split_at(start);
-        shown.push_str(before);
-        let inner = tail.get(OPEN.len()..).unwrap_or_default();
-        let name = inner.split_once(CLOSE).and_then(|(mark, after)| {
+    while let Some((head, after)) = rest.split_once(CLOSE) {
+        // The last opening mark before a closing one: what stands before it is plain text.
+        let symbol = head.rsplit_once(OPEN).and_then(|(before, mark)| {
             let mut parts = mark.split(SEPARATOR);
             let name = parts.next()?;
-            (parts.next() == Some(nonce)).then_some((name, after))
+            (parts.next() == Some(nonce)).then_some((before, name))
         });
-        match name {
-            Some((name, after)) => {
+        match symbol {
+            Some((before, name)) => {
+                shown.push_str(before);
                 shown.push_str(&symbol::shown(name));
-                rest = after;
             }
             None => {
-                shown.push_str(OPEN);
-                rest = inner;
+                shown.push_str(head);
+                shown.push_str(CLOSE);
             }
         }
+        rest = after;
     }
     shown.push_str(rest);
     shown
@@ -107,5 +106,7 @@ mod tests {
     fn encoded_paths_show_symbols_and_stay_encoded() {
         let path = "/u/%C2%AB1.pk%C2%B700ff%C2%B7t%C2%BB/a%20b/%C2%ABx%C2%BB";
         assert_eq!(encoded(path, "00ff"), "/u/«1.pk»/a%20b/%C2%ABx%C2%BB");
+        let stray = "/u/%C2%ABx%C2%AB1.pk%C2%B700ff%C2%B7t%C2%BB";
+        assert_eq!(encoded(stray, "00ff"), "/u/%C2%ABx«1.pk»");
     }
 }

@@ -53,11 +53,13 @@ pub(super) fn marks<'t>(text: &'t str, nonce: &'t str) -> impl Iterator<Item = M
     let mut from = 0;
     std::iter::from_fn(move || {
         loop {
-            let start = from + text.get(from..)?.find(OPEN)?;
+            // The last opening mark before a closing one: what stands before it is plain text.
+            let first = from + text.get(from..)?.find(OPEN)?;
+            let end = first + text.get(first..)?.find(CLOSE)?;
+            let start = first + text.get(first..end)?.rfind(OPEN)?;
             let inner = start + OPEN.len_utf8();
-            from = inner;
-            let Some(length) = text.get(inner..).and_then(|it| it.find(CLOSE)) else { continue };
-            let mut parts = text.get(inner..inner + length)?.split(SEPARATOR);
+            from = end;
+            let mut parts = text.get(inner..end)?.split(SEPARATOR);
             let (Some(name), Some(own), Some(form), None) =
                 (parts.next(), parts.next(), parts.next(), parts.next())
             else {
@@ -70,7 +72,7 @@ pub(super) fn marks<'t>(text: &'t str, nonce: &'t str) -> impl Iterator<Item = M
                 "v" | "a" => Form::Value,
                 _ => continue,
             };
-            from = inner + length + CLOSE.len_utf8();
+            from = end + CLOSE.len_utf8();
             return Some(Mark { at: (start, from), name, form });
         }
     })

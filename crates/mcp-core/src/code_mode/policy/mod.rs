@@ -177,7 +177,7 @@ impl Policy<'_> {
                 Surface::Plain => {
                     "`call_operation` only reads: nothing was sent; use `call_operation_write`"
                 }
-                _ => {
+                Surface::CodeMode => {
                     "`execute` only reads: nothing was sent; run the whole script with `execute_write`"
                 }
             };
