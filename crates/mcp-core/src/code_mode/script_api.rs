@@ -26,7 +26,7 @@ use crate::{
 };
 
 use super::{
-    answer, call,
+    answer, budget, call,
     journal::{CallOutcome, CallRecord, Journal},
     paginate,
     policy::{CallArguments, Effect, Mode, Policy, Refusal},
@@ -249,7 +249,7 @@ impl ScriptApi {
     }
 
     pub(super) fn reply(&self, api: &Api, answered: &Answered) -> Result<HostReply, HostError> {
-        response::to_reply(&answered.response, &answered.operation, &api.transport)
+        response::to_reply(&answered.response, &answered.operation, api)
     }
 
     /// A refusal, noted and worded for the script.
@@ -341,6 +341,10 @@ impl Host for ScriptApi {
             "search" => self.search(&api, arguments).await,
             "describe" => self.describe(&api, arguments).await,
             "operations" => self.operations(&api, arguments).await,
+            "budget" => {
+                let json = budget::of(&api.transport).to_string();
+                Ok(HostReply { json, big_integers: false })
+            }
             other => {
                 Err(HostError::new("TypeError", format!("`{other}` is not a function of the API")))
             }
