@@ -84,10 +84,24 @@ pub(crate) struct CredentialOptions {
     #[arg(long, value_name = "TOKEN", allow_hyphen_values = true)]
     pub(crate) access_token: Option<String>,
 
-    /// How the token is sent: bearer, basic, basic:USER, header:NAME or query:NAME
+    /// Take the token from what this command prints; run without a shell when a token is needed,
+    /// and again when the API turns the token away
+    #[arg(long, value_name = "COMMAND", allow_hyphen_values = true)]
+    pub(crate) token_command: Option<String>,
+
+    /// How the token is sent: bearer, basic, basic:USER, header:NAME, query:NAME, or
+    /// oauth:CLIENT_ID, where it is the client's secret and fetches access tokens
     /// [default: bearer]
     #[arg(long, value_name = "SCHEME")]
     pub(crate) auth: Option<String>,
+
+    /// Where oauth:CLIENT_ID fetches access tokens
+    #[arg(long, value_name = "URL")]
+    pub(crate) token_url: Option<String>,
+
+    /// What those access tokens are for, separated by spaces
+    #[arg(long, value_name = "SCOPES")]
+    pub(crate) scope: Option<String>,
 
     /// Send this header with every request to the API; may be repeated
     #[arg(long, value_name = "NAME: VALUE", allow_hyphen_values = true)]
@@ -134,9 +148,17 @@ pub(crate) struct NetworkOptions {
     #[arg(long, value_name = "SECONDS")]
     pub(crate) timeout: Option<String>,
 
-    /// Send every request once, also reads that the API asked to repeat
+    /// Longest time for a connection to come about [default: 10]
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) connect_timeout: Option<String>,
+
+    /// Send every request once and at once, also where the API asks to wait or to repeat
     #[arg(long)]
     pub(crate) no_retries: bool,
+
+    /// Follow redirects of reads to this origin, without the credential; may be repeated
+    #[arg(long, value_name = "ORIGIN")]
+    pub(crate) allow_redirect: Vec<String>,
 
     /// Send requests through this proxy, instead of the one HTTPS_PROXY or HTTP_PROXY names
     #[arg(long, value_name = "URL")]
@@ -145,6 +167,14 @@ pub(crate) struct NetworkOptions {
     /// Trust these certificate authorities (PEM) too; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) ca_cert: Vec<String>,
+
+    /// Show this certificate (PEM) to servers that ask for one
+    #[arg(long, value_name = "FILE")]
+    pub(crate) client_cert: Option<String>,
+
+    /// The private key (PEM) of the client certificate, where it is in a file of its own
+    #[arg(long, value_name = "FILE")]
+    pub(crate) client_key: Option<String>,
 
     /// Accept any certificate: anyone on the way can then read the credential
     #[arg(long)]

@@ -11,6 +11,7 @@ use std::{
 use api_client::{
     auth::{Credential, SecretSource},
     error::ConfigError,
+    oauth::{self, ClientCredentials},
     secret::Secret,
     transport::{ProxyOptions, TlsOptions, Transport, TransportOptions},
 };
@@ -30,7 +31,7 @@ use mcp_core::{
 };
 
 use crate::{
-    credential::{CredentialSettings, Scheme, Token},
+    credential::{CredentialSettings, Grant, Scheme, Token},
     given::{Given, SetupError},
     settings::{CacheSettings, Confirm, LimitSettings, NetworkSettings, Settings},
 };
@@ -106,54 +107,80 @@ pub(crate) fn context(settings: &Settings) -> Result<Context, SetupError> {
 }
 
 fn transport(settings: &Settings, limits: &Limits) -> Result<Transport, SetupError> {
-    let mut options = TransportOptions::new(settings.address.base_url.clone());
-    options.credential = credential(&settings.credential)?;
+    let mut options = network_options(settings)?;
+    options.credential = credential(settings)?;
     options.headers = settings
         .credential
         .headers
         .iter()
         .map(|(name, value)| (name.clone(), Secret::new(value.text.as_str())))
         .collect();
-    options.timeout = settings.network.timeout;
-    options.connect_timeout = options.connect_timeout.min(settings.network.timeout);
-    options.retries = settings.network.retries;
-    options.user_agent = format!("{}/{}", settings.profile.server_name, env!("CARGO_PKG_VERSION"));
     options.max_response_bytes = limits.response as u64;
     let siblings = settings.profile.sibling_origins(&settings.address.base_url);
-    options.allowed_origins = siblings.iter().map(url::Url::origin).collect();
-    options.tls = tls(&settings.network)?;
-    options.proxy = settings
-        .network
-        .proxy
-        .as_ref()
-        .map(|proxy| ProxyOptions { url: Secret::new(proxy.text.as_str()), no_proxy: no_proxy() });
+    let allowed = siblings.iter().chain(&settings.network.redirects);
+    options.allowed_origins = allowed.map(url::Url::origin).collect();
     Transport::new(options).map_err(setup_error)
 }
 
-fn credential(settings: &CredentialSettings) -> Result<Credential, SetupError> {
-    let Some(token) = &settings.token else {
+/// How any server is reached: time, certificates, proxy.
+fn network_options(settings: &Settings) -> Result<TransportOptions, SetupError> {
+    let network = &settings.network;
+    let mut options = TransportOptions::new(settings.address.base_url.clone());
+    options.timeout = network.timeout;
+    options.connect_timeout = network.connect_timeout.min(network.timeout);
+    options.retries = network.retries;
+    options.user_agent = format!("{}/{}", settings.profile.server_name, env!("CARGO_PKG_VERSION"));
+    options.tls = tls(network)?;
+    options.proxy = network
+        .proxy
+        .as_ref()
+        .map(|proxy| ProxyOptions { url: Secret::new(proxy.text.as_str()), no_proxy: no_proxy() });
+    Ok(options)
+}
+
+fn credential(settings: &Settings) -> Result<Credential, SetupError> {
+    let CredentialSettings { token: Some(token), scheme, .. } = &settings.credential else {
         return Ok(Credential::None);
     };
     let source = match token {
         Token::Text(given) => SecretSource::literal(given.from.trim_matches('`'), &given.text),
         Token::File { path, .. } => SecretSource::file(path),
+        Token::Command(command) => {
+            Ok(SecretSource::supplied(command.from.trim_matches('`'), command.clone()))
+        }
     };
     let secret = || source.clone().map_err(setup_error);
-    Ok(match &settings.scheme {
+    Ok(match scheme {
         Scheme::Bearer => Credential::Bearer(secret()?),
         Scheme::Header(name) => Credential::Header { name: name.clone(), secret: secret()? },
         Scheme::Query(name) => Credential::Query { name: name.clone(), secret: secret()? },
         Scheme::Basic(Some(user)) => Credential::Basic { user: user.clone(), password: secret()? },
         Scheme::Basic(None) => basic(token)?,
+        Scheme::OAuth(grant) => Credential::Bearer(access_tokens(settings, grant, secret()?)?),
     })
+}
+
+fn access_tokens(
+    settings: &Settings,
+    grant: &Grant,
+    client_secret: SecretSource,
+) -> Result<SecretSource, SetupError> {
+    let request = oauth::Grant {
+        token_url: grant.token_url.clone(),
+        client_id: grant.client.clone(),
+        client_secret,
+        scope: grant.scope.clone(),
+    };
+    let client = ClientCredentials::new(network_options(settings)?, request);
+    Ok(client.map_err(setup_error)?.into_source(grant.from.trim_matches('`')))
 }
 
 /// Splits a token of the form `USER:PASSWORD`.
 fn basic(token: &Token) -> Result<Credential, SetupError> {
     let Token::Text(given) = token else {
         return Err(SetupError::new(
-            "`--auth basic` needs a user name beside the token file",
-            "write `--auth basic:USER` and keep the password alone in the file",
+            "`--auth basic` needs a user name beside the token file or command",
+            "write `--auth basic:USER` and let the file or command hold the password alone",
         ));
     };
     let Some((user, password)) = given.text.split_once(':') else {
@@ -167,14 +194,25 @@ fn basic(token: &Token) -> Result<Credential, SetupError> {
 }
 
 fn tls(settings: &NetworkSettings) -> Result<TlsOptions, SetupError> {
-    let mut options = TlsOptions { insecure: settings.insecure_tls, ..TlsOptions::default() };
-    for path in &settings.ca_certs {
-        options.extra_ca_pem.push(std::fs::read_to_string(path).map_err(|error| {
+    let read = |option: &str, path: &Path| {
+        std::fs::read_to_string(path).map_err(|error| {
             SetupError::new(
-                format!("`--ca-cert` cannot be read from `{}`: {error}", path.display()),
+                format!("`{option}` cannot be read from `{}`: {error}", path.display()),
                 "name a PEM file",
             )
-        })?);
+        })
+    };
+    let mut options = TlsOptions { insecure: settings.insecure_tls, ..TlsOptions::default() };
+    for path in &settings.ca_certs {
+        options.extra_ca_pem.push(read("--ca-cert", path)?);
+    }
+    if let Some((certificate, key)) = &settings.identity {
+        let mut pem = read("--client-cert", certificate)?;
+        if let Some(key) = key {
+            pem.push('\n');
+            pem.push_str(&read("--client-key", key)?);
+        }
+        options.client_identity_pem = Some(Secret::new(pem));
     }
     Ok(options)
 }
@@ -298,9 +336,12 @@ mod tests {
     fn limits_that_nobody_set_are_the_standard_ones() {
         let network = NetworkSettings {
             timeout: Limits::default().request,
+            connect_timeout: Limits::default().request,
             retries: true,
+            redirects: Vec::new(),
             proxy: None,
             ca_certs: Vec::new(),
+            identity: None,
             insecure_tls: false,
         };
         assert_eq!(limits(&LimitSettings::default(), &network), Limits::default());

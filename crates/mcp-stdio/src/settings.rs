@@ -8,10 +8,12 @@ use mcp_core::{
     profile::{Kind, Profile, Trust},
 };
 
+use url::Url;
+
 use crate::{
     address::{self, Address},
     cli::{AccessOptions, ApiOptions, Cli, LimitOptions, NetworkOptions},
-    credential::{self, CredentialSettings},
+    credential::{self, CredentialSettings, Scheme},
     given::{Environment, Given, SetupError},
 };
 
@@ -58,10 +60,15 @@ pub(crate) enum CacheSettings {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NetworkSettings {
     pub(crate) timeout: Duration,
+    pub(crate) connect_timeout: Duration,
     pub(crate) retries: bool,
+    /// Other origins to which redirects of reads may lead.
+    pub(crate) redirects: Vec<Url>,
     /// May hold a password.
     pub(crate) proxy: Option<Given>,
     pub(crate) ca_certs: Vec<PathBuf>,
+    /// The client certificate, and its key where that is in a file of its own.
+    pub(crate) identity: Option<(PathBuf, Option<PathBuf>)>,
     pub(crate) insecure_tls: bool,
 }
 
@@ -110,6 +117,14 @@ impl Settings {
             warnings.push(format!(
                 "{} is plain http: the credential can be read on its way",
                 self.address.from
+            ));
+        }
+        if let Scheme::OAuth(grant) = &self.credential.scheme
+            && address::is_exposed(&grant.token_url)
+        {
+            warnings.push(format!(
+                "{} is plain http: the client's secret can be read on its way",
+                grant.from
             ));
         }
         if self.network.insecure_tls {
@@ -275,16 +290,40 @@ fn cache(options: &ApiOptions, env: Environment<'_>) -> Result<CacheSettings, Se
 
 fn network(options: &NetworkOptions, env: Environment<'_>) -> Result<NetworkSettings, SetupError> {
     let ca_certs = Given::options("ca-cert", &options.ca_cert, env)?;
+    let redirects = Given::options("allow-redirect", &options.allow_redirect, env)?;
+    let seconds = |name, flag: &Option<String>, standard| -> Result<Duration, SetupError> {
+        let given = Given::option(name, flag.as_ref(), env)?;
+        Ok(Duration::from_secs_f64(given.map_or(Ok(standard), |it| it.number(0.1, 600.0))?))
+    };
     Ok(NetworkSettings {
-        timeout: match Given::option("timeout", options.timeout.as_ref(), env)? {
-            Some(given) => Duration::from_secs_f64(given.number(0.1, 600.0)?),
-            None => Duration::from_secs(30),
-        },
+        timeout: seconds("timeout", &options.timeout, 30.0)?,
+        connect_timeout: seconds("connect-timeout", &options.connect_timeout, 10.0)?,
         retries: !Given::switch("no-retries", options.no_retries, env)?,
+        redirects: redirects.iter().map(address::parse_url).collect::<Result<_, _>>()?,
         proxy: Given::option("proxy", options.proxy.as_ref(), env)?,
         ca_certs: ca_certs.iter().map(|given| file_path(&given.text)).collect(),
+        identity: identity(options, env)?,
         insecure_tls: Given::switch("insecure-tls", options.insecure_tls, env)?,
     })
+}
+
+/// The files of a client certificate.
+fn identity(
+    options: &NetworkOptions,
+    env: Environment<'_>,
+) -> Result<Option<(PathBuf, Option<PathBuf>)>, SetupError> {
+    let certificate = Given::option("client-cert", options.client_cert.as_ref(), env)?;
+    let key = Given::option("client-key", options.client_key.as_ref(), env)?;
+    match (certificate, key) {
+        (Some(certificate), key) => {
+            Ok(Some((file_path(&certificate.text), key.map(|it| file_path(&it.text)))))
+        }
+        (None, Some(key)) => Err(SetupError::new(
+            format!("{} has no effect without `--client-cert`", key.from),
+            "name the certificate too",
+        )),
+        (None, None) => Ok(None),
+    }
 }
 
 fn limits(options: &LimitOptions, env: Environment<'_>) -> Result<LimitSettings, SetupError> {
@@ -372,6 +411,20 @@ mod tests {
                 "`--surface` is `catalog`, which is not available",
             ),
             (vec!["--surface", "all"], &SENTRY, "`--surface` is `all`, which is not a surface"),
+            (vec!["--client-key", "/k"], &SENTRY, "`--client-key` has no effect without"),
+            (vec!["--allow-redirect", "ftp://a"], &SENTRY, "`--allow-redirect` is `ftp://a`"),
+            (vec!["--token-url", "https://a"], &SENTRY, "`--token-url` has no effect without"),
+            (vec!["--auth", "oauth:me"], &SENTRY, "`--token-url` is not set"),
+            (
+                vec!["--auth", "oauth:me", "--token-url", "http://x.okta.com/token"],
+                &SENTRY,
+                "`--token-url` would send the token to `x.okta.com` over plain http",
+            ),
+            (
+                with(&["--auth", "oauth:me", "--token-url", "https://a/token"]),
+                &[],
+                "the secret of the client `me` is missing",
+            ),
             (vec!["--timeout", "0"], &SENTRY, "`--timeout` is `0`, which is not within bounds"),
             (vec!["--heap", "1e3"], &SENTRY, "`--heap` is `1e3`, which is not within bounds"),
             (vec!["--mark-read", "search"], &SENTRY, "`--mark-read` is `search`"),
@@ -412,6 +465,7 @@ mod tests {
         assert!(!format!("{settings:?}").contains("SECRET"));
     }
 
+    /// P58 and P74.
     #[test]
     fn every_option_works_as_a_variable_too() {
         let variables = [
@@ -431,6 +485,10 @@ mod tests {
             ("MCP_NO_RETRIES", "yes"),
             ("MCP_PROXY", "http://u:SECRET@proxy.test"),
             ("MCP_CA_CERT", "/tmp/a.pem\nfile:///tmp/b.pem"),
+            ("MCP_CLIENT_CERT", "/tmp/c d.pem"),
+            ("MCP_CLIENT_KEY", "file:///tmp/c%20d.key"),
+            ("MCP_CONNECT_TIMEOUT", "1.5"),
+            ("MCP_ALLOW_REDIRECT", "https://files.test\ncdn.test:8443"),
             ("MCP_INSECURE_TLS", "on"),
             ("MCP_SPEC_CACHE", "/tmp/c d"),
             ("MCP_TIMEOUT", "2.5"),
@@ -458,9 +516,15 @@ mod tests {
         assert_eq!(settings.confirm, Confirm::Off);
         let network = NetworkSettings {
             timeout: Duration::from_millis(2500),
+            connect_timeout: Duration::from_millis(1500),
             retries: false,
+            redirects: ["https://files.test", "https://cdn.test:8443"]
+                .iter()
+                .map(|it| Url::parse(it).unwrap())
+                .collect(),
             proxy: settings.network.proxy.clone(),
             ca_certs: vec!["/tmp/a.pem".into(), "/tmp/b.pem".into()],
+            identity: Some(("/tmp/c d.pem".into(), Some("/tmp/c d.key".into()))),
             insecure_tls: true,
         };
         assert_eq!(settings.network, network);

@@ -92,7 +92,7 @@ pub(super) fn execute(cx: &Context) -> Definition {
              api.request(method, path, {{ query?, body?, headers? }}) // {{ status, ok, headers, data }}\n\
              api.call(operationId, {{ ...parameters, body? }}) // the same\n\
              api.paginate(path | operationId, {{ ...parameters, maxItems?, from? }}) // {{ items, total?, complete, pages, next? }}\n\
-             api.search(query), api.describe(operationId), api.operations, sleep(ms), console.log()\n\
+             api.search(query), api.describe(operationId), api.operations, api.budget(), sleep(ms), console.log()\n\
              ```\n\
              Reading `data` of a failed response (status 400 and up) throws, unless `ok` or `status` was looked at before.{binding} Use `api.paginate` for anything \"all\", `Promise.all` for independent calls, and return only what you need. Example:\n\
              ```js\n{example}\n```",

@@ -5,6 +5,7 @@
 //! script, from source to report), `plan` (writes rehearsed, shown and held to), then the three tools.
 
 pub mod answer;
+mod budget;
 mod call;
 pub mod confirm;
 pub(crate) mod definitions;

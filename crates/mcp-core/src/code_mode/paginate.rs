@@ -56,7 +56,7 @@ pub(super) async fn run(
         }
         let data = Data::of(&answered.response, &api.transport);
         if answered.response.status >= 400 {
-            let message = response::failure(answered.response.status, &operation, &data);
+            let message = response::failure(&answered.response, &operation, &data, api);
             if pages.count == 0 {
                 return Err(HostError::new("ApiError", message)
                     .with("status", answered.response.status)

@@ -28,7 +28,7 @@ use crate::{
 };
 
 use super::{
-    answer, call,
+    answer, budget, call,
     journal::{CallOutcome, CallRecord, Journal},
     paginate,
     plan::{self, Asked, Decision, Gate, Made, Ticket},
@@ -347,7 +347,7 @@ impl ScriptApi {
     }
 
     pub(super) fn reply(&self, api: &Api, answered: &Answered) -> Result<HostReply, HostError> {
-        response::to_reply(answered, &api.transport)
+        response::to_reply(answered, api)
     }
 
     /// A refusal, noted and worded for the script.
@@ -435,6 +435,10 @@ impl Host for ScriptApi {
             "search" => self.search(&api, arguments).await,
             "describe" => self.describe(&api, arguments).await,
             "operations" => self.operations(&api, arguments).await,
+            "budget" => {
+                let json = budget::of(&api.transport).to_string();
+                Ok(HostReply { json, big_integers: false })
+            }
             other => {
                 Err(HostError::new("TypeError", format!("`{other}` is not a function of the API")))
             }

@@ -3,7 +3,8 @@
 use super::super::protocol::Failure;
 
 /// What every `api` object has.
-const MEMBERS: [&str; 6] = ["request", "call", "paginate", "search", "describe", "operations"];
+const MEMBERS: [&str; 7] =
+    ["request", "call", "paginate", "search", "describe", "operations", "budget"];
 /// Names beside the language's own that a script can use.
 const GLOBALS: &str = "`search`, `sleep`, `console`, `setTimeout`, `URL`, `URLSearchParams`, \
                        `TextEncoder`, `TextDecoder`, `structuredClone`";
@@ -123,7 +124,7 @@ mod tests {
         );
         assert_eq!(
             extended("TypeError", "not a function", "return api.list()", 11),
-            "`api.list` is not a function: `api` has `request`, `call`, `paginate`, `search`, `describe`, `operations`"
+            "`api.list` is not a function: `api` has `request`, `call`, `paginate`, `search`, `describe`, `operations`, `budget`"
         );
         assert_eq!(
             extended("TypeError", "not a function", "await r.json()", 8),

@@ -215,6 +215,7 @@
         paginate: (...values) => begin(binding, "paginate", values, itself),
         search: (...values) => now(binding, "search", values),
         describe: (...values) => now(binding, "describe", values),
+        budget: () => now(binding, "budget", []),
       };
       getter(api, "operations", () => operations(binding));
       for (const name of names[binding]) if (!(name in globalThis)) fixed(globalThis, name, api);
