@@ -5,6 +5,7 @@ pub mod error;
 pub mod pagination;
 pub mod request;
 pub mod secret;
+pub mod sentry;
 pub mod transport;
 
 pub use http::Method;
