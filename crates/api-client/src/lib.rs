@@ -6,6 +6,7 @@ pub mod oauth;
 pub mod pagination;
 pub mod request;
 pub mod secret;
+pub mod sentry;
 pub mod transport;
 
 pub use http::Method;

@@ -13,6 +13,7 @@ use api_client::{
     error::ConfigError,
     oauth::{self, ClientCredentials},
     secret::Secret,
+    sentry::docs::Docs,
     transport::{ProxyOptions, TlsOptions, Transport, TransportOptions},
 };
 use mcp_core::{
@@ -21,7 +22,8 @@ use mcp_core::{
         confirm::ConfirmMode,
         policy::{Access, Pattern},
     },
-    context::{Api, Identity},
+    context::{Api, ContextBuilder, Identity},
+    docs::DocsSource,
     openapi::{
         Document,
         cache::CacheDir,
@@ -34,6 +36,7 @@ use crate::{
     credential::{CredentialSettings, Grant, Scheme, Token},
     given::{Given, SetupError},
     settings::{CacheSettings, Confirm, LimitSettings, NetworkSettings, Settings},
+    tools::ToolSettings,
 };
 
 /// Chatty libraries, some of which would print headers.
@@ -103,11 +106,34 @@ pub(crate) fn context(settings: &Settings) -> Result<Context, SetupError> {
         Confirm::Off => ConfirmMode::Off,
     };
     let builder = Context::builder(identity, pool, api);
-    Ok(builder.access(access).confirm(confirm).surface(settings.surface).limits(limits).build())
+    let builder = builder.access(access).confirm(confirm).limits(limits);
+    Ok(tools(builder, &settings.tools, &settings.network)?.build())
+}
+
+/// What is shown and granted.
+fn tools(
+    builder: ContextBuilder,
+    settings: &ToolSettings,
+    network: &NetworkSettings,
+) -> Result<ContextBuilder, SetupError> {
+    let builder = builder
+        .skills(settings.skills)
+        .constraints(settings.constraints.clone())
+        .experimental(settings.experimental);
+    let builder = match settings.surface {
+        Some(surface) => builder.surface(surface),
+        None => builder,
+    };
+    let Some(docs) = &settings.docs else { return Ok(builder) };
+    // The documentation is public: no credential goes there.
+    let options = network_options(network, docs)?;
+    let transport = Transport::new(options).map_err(setup_error)?;
+    Ok(builder.docs(DocsSource::new(Docs::new(transport))))
 }
 
 fn transport(settings: &Settings, limits: &Limits) -> Result<Transport, SetupError> {
-    let mut options = network_options(settings)?;
+    let mut options = network_options(&settings.network, &settings.address.base_url)?;
+    options.user_agent = format!("{}/{}", settings.profile.server_name, env!("CARGO_PKG_VERSION"));
     options.credential = credential(settings)?;
     options.headers = settings
         .credential
@@ -123,13 +149,14 @@ fn transport(settings: &Settings, limits: &Limits) -> Result<Transport, SetupErr
 }
 
 /// How any server is reached: time, certificates, proxy.
-fn network_options(settings: &Settings) -> Result<TransportOptions, SetupError> {
-    let network = &settings.network;
-    let mut options = TransportOptions::new(settings.address.base_url.clone());
+fn network_options(
+    network: &NetworkSettings,
+    base_url: &url::Url,
+) -> Result<TransportOptions, SetupError> {
+    let mut options = TransportOptions::new(base_url.clone());
     options.timeout = network.timeout;
     options.connect_timeout = network.connect_timeout.min(network.timeout);
     options.retries = network.retries;
-    options.user_agent = format!("{}/{}", settings.profile.server_name, env!("CARGO_PKG_VERSION"));
     options.tls = tls(network)?;
     options.proxy = network
         .proxy
@@ -171,7 +198,10 @@ fn access_tokens(
         client_secret,
         scope: grant.scope.clone(),
     };
-    let client = ClientCredentials::new(network_options(settings)?, request);
+    let client = ClientCredentials::new(
+        network_options(&settings.network, &settings.address.base_url)?,
+        request,
+    );
     Ok(client.map_err(setup_error)?.into_source(grant.from.trim_matches('`')))
 }
 

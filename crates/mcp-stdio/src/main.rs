@@ -7,6 +7,7 @@ mod credential;
 mod given;
 mod settings;
 mod token_command;
+mod tools;
 mod transport;
 
 use std::{io::Write as _, process::ExitCode, sync::Arc, time::Duration};

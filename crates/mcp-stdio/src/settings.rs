@@ -3,7 +3,6 @@
 use std::{path::PathBuf, time::Duration};
 
 use mcp_core::{
-    context::Surface,
     openapi::source::{DocumentLocation, file_path},
     profile::{Kind, Profile, Trust},
 };
@@ -15,6 +14,7 @@ use crate::{
     cli::{AccessOptions, ApiOptions, Cli, LimitOptions, NetworkOptions},
     credential::{self, CredentialSettings, Scheme},
     given::{Environment, Given, SetupError},
+    tools::{self, ToolSettings},
 };
 
 /// A complete, consistent set-up.
@@ -24,8 +24,8 @@ pub(crate) struct Settings {
     pub(crate) address: Address,
     pub(crate) credential: CredentialSettings,
     pub(crate) access: AccessSettings,
+    pub(crate) tools: ToolSettings,
     pub(crate) confirm: Confirm,
-    pub(crate) surface: Surface,
     pub(crate) cache: CacheSettings,
     pub(crate) network: NetworkSettings,
     pub(crate) limits: LimitSettings,
@@ -101,8 +101,13 @@ impl Settings {
                 allow: Given::options("allow", &cli.access.allow, env)?,
                 deny: Given::options("deny", &cli.access.deny, env)?,
             },
+            tools: ToolSettings::resolve(
+                &cli.access,
+                &cli.sentry,
+                tools::has_sentry([&profile.kind].into_iter()),
+                env,
+            )?,
             confirm: confirm(&cli.access, env)?,
-            surface: surface(&cli.access, env)?,
             cache: cache(&cli.api, env)?,
             network: network(&cli.network, env)?,
             limits: limits(&cli.limits, env)?,
@@ -112,7 +117,7 @@ impl Settings {
 
     /// What deserves a word at start although it works.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        let mut warnings = Vec::new();
+        let mut warnings = self.tools.warnings();
         if self.address.is_exposed() {
             warnings.push(format!(
                 "{} is plain http: the credential can be read on its way",
@@ -245,21 +250,6 @@ fn trust(
         profile.trust = Trust::Trusted;
     }
     Ok(())
-}
-
-/// Which tools are offered.
-fn surface(options: &AccessOptions, env: Environment<'_>) -> Result<Surface, SetupError> {
-    let Some(given) = Given::option("surface", options.surface.as_ref(), env)? else {
-        return Ok(Surface::CodeMode);
-    };
-    match given.text.as_str() {
-        "code-mode" => Ok(Surface::CodeMode),
-        "plain" => Ok(Surface::Plain),
-        "catalog" | "catalog-and-code" => {
-            Err(given.is_not("available in this version", "use code-mode or plain"))
-        }
-        _ => Err(given.is_not("a surface", "use code-mode or plain")),
-    }
 }
 
 fn confirm(options: &AccessOptions, env: Environment<'_>) -> Result<Confirm, SetupError> {
@@ -482,6 +472,8 @@ mod tests {
             ("MCP_TRUSTED", "1"),
             ("MCP_CONFIRM", "off"),
             ("MCP_SURFACE", "code-mode"),
+            ("MCP_SKILLS", "api-read"),
+            ("MCP_DISABLE_SKILLS", "api-write"),
             ("MCP_NO_RETRIES", "yes"),
             ("MCP_PROXY", "http://u:SECRET@proxy.test"),
             ("MCP_CA_CERT", "/tmp/a.pem\nfile:///tmp/b.pem"),

@@ -396,7 +396,7 @@ fn too_much(size: &str) -> Content {
 fn with_applied(next: Content, applied: &[CallRecord]) -> Content {
     let rest = next.text.strip_prefix('{').unwrap_or_default();
     let text = format!("{{\"applied\":{},{rest}", json!(applied));
-    Content { text, is_error: next.is_error }
+    Content { text, ..next }
 }
 
 fn hosts(cx: &Context) -> String {

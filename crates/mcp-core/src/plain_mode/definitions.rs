@@ -49,7 +49,7 @@ pub(super) fn call_operation_write(cx: &Context) -> Definition {
     let mut arguments = arguments(cx);
     if cx.confirm != ConfirmMode::Off {
         arguments.push(Argument {
-            name: "confirm",
+            name: "confirm".into(),
             kind: ArgumentType::Text { empty: false },
             required: false,
             description: "the `confirm` line of the first answer, to the letter".to_owned(),
@@ -71,13 +71,13 @@ pub(super) fn call_operation_write(cx: &Context) -> Definition {
 fn arguments(cx: &Context) -> Vec<Argument> {
     let mut arguments = vec![
         Argument {
-            name: "operationId",
+            name: "operationId".into(),
             kind: ArgumentType::Text { empty: false },
             required: true,
             description: "as `search` shows it, or `METHOD /path/{template}`".to_owned(),
         },
         Argument {
-            name: "arguments",
+            name: "arguments".into(),
             kind: ArgumentType::Object,
             required: false,
             description: "parameters by name, and `body`".to_owned(),
@@ -85,7 +85,7 @@ fn arguments(cx: &Context) -> Vec<Argument> {
     ];
     if cx.apis.len() > 1 {
         arguments.push(Argument {
-            name: "api",
+            name: "api".into(),
             kind: ArgumentType::Text { empty: false },
             required: true,
             description: "one of the APIs, by name".to_owned(),
