@@ -395,11 +395,6 @@ mod tests {
             (with(&["--name", "my-api"]), &[], "`--name` cannot be used: `my-api`"),
             (vec!["--name", "x"], &SENTRY, "`--name` is for custom APIs, and this one is Sentry"),
             (vec!["--trusted"], &SENTRY, "`--trusted` is for custom APIs"),
-            (
-                vec!["--surface", "catalog"],
-                &SENTRY,
-                "`--surface` is `catalog`, which is not available",
-            ),
             (vec!["--surface", "all"], &SENTRY, "`--surface` is `all`, which is not a surface"),
             (vec!["--client-key", "/k"], &SENTRY, "`--client-key` has no effect without"),
             (vec!["--allow-redirect", "ftp://a"], &SENTRY, "`--allow-redirect` is `ftp://a`"),
