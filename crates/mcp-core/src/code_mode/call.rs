@@ -262,6 +262,12 @@ pub(super) fn build(
     builder.build().map_err(|error| bad(format!("{error}; nothing was sent")))
 }
 
+/// Whether the operation takes something else than JSON, such as a form with files.
+pub(super) fn takes_bytes(operation: &Operation) -> bool {
+    let media = operation.body.as_ref().and_then(|it| it.preferred());
+    media.is_some_and(|media| !is_json(&media.content_type))
+}
+
 /// What stands between the base URL and the operation's path.
 ///
 /// # Errors

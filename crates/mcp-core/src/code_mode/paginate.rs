@@ -16,6 +16,7 @@ use crate::{
 use super::{
     call::{self, CallForm},
     policy::{Refusal, Rule},
+    region,
     response::{self, Data},
     script_api::{ScriptApi, refused},
 };
@@ -58,7 +59,8 @@ pub(super) async fn run(
         };
         let data = Data::of(&answered.response, &api.transport);
         if answered.response.status >= 400 {
-            let message = response::failure(answered.response.status, &operation, &data);
+            let message =
+                response::failure(answered.response.status, &operation, &data, &api.profile);
             if pages.count == 0 {
                 return Err(HostError::new("ApiError", message)
                     .with("status", answered.response.status)
@@ -273,7 +275,7 @@ fn follow(
         ))
     };
     let target = from.join(url).map_err(|_| refuse())?;
-    let same_place = target.origin() == api.transport.base_url().origin()
+    let same_place = region::is_home(api, &target)
         && target.path().trim_end_matches('/') == from.path().trim_end_matches('/');
     if !same_place {
         return Err(refuse());
@@ -293,11 +295,10 @@ fn resume(
     api: &Api,
 ) -> Result<(), HostError> {
     if from.starts_with("http") {
-        let base = api.transport.base_url();
         let url = url::Url::parse(from).map_err(|_| {
             HostError::new("TypeError", "`from` must be the `next` of an earlier answer")
         })?;
-        if url.origin() != base.origin() {
+        if !region::is_home(api, &url) {
             return Err(HostError::new(
                 "RefusedError",
                 format!("`from` of `{}` leads elsewhere", operation.id),

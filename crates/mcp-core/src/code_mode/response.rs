@@ -9,7 +9,9 @@ use serde_json::{Map, Value, json, value::RawValue};
 use api_client::transport::{Response, Transport};
 
 use crate::{
+    context::Api,
     openapi::Operation,
+    profile::Profile,
     sandbox::{HostError, HostReply},
 };
 
@@ -23,8 +25,9 @@ const SHOWN_OF_FAILURE: usize = 600;
 pub(super) fn to_reply(
     response: &Response,
     operation: &Operation,
-    transport: &Transport,
+    api: &Api,
 ) -> Result<HostReply, HostError> {
+    let transport = &*api.transport;
     let headers: Map<String, Value> = response
         .headers
         .iter()
@@ -39,7 +42,10 @@ pub(super) fn to_reply(
         ("operation".to_owned(), json!(operation.id)),
     ]);
     if response.status >= 400 {
-        reply.insert("failure".to_owned(), json!(failure(response.status, operation, &data)));
+        reply.insert(
+            "failure".to_owned(),
+            json!(failure(response.status, operation, &data, &api.profile)),
+        );
     }
     let mut json = Value::Object(reply).to_string();
     // The body goes in as it came: parsing and printing it again would cost time and digits.
@@ -179,7 +185,12 @@ pub(super) fn has_big_integers(json: &str) -> bool {
 }
 
 /// The message of the error that reading a failed response's data throws.
-pub(super) fn failure(status: u16, operation: &Operation, data: &Data<'_>) -> String {
+pub(super) fn failure(
+    status: u16,
+    operation: &Operation,
+    data: &Data<'_>,
+    profile: &Profile,
+) -> String {
     let mut message = format!("{} {} answered {status}", operation.method.as_str(), operation.path);
     let body = match data {
         Data::Json(text) | Data::Text(text) => text.trim(),
@@ -198,7 +209,11 @@ pub(super) fn failure(status: u16, operation: &Operation, data: &Data<'_>) -> St
     }
     let by_id = operation.path.contains('{');
     match status {
-        401 => message.push_str(" (hint: the server's credential was not accepted)"),
+        401 => {
+            message.push_str(" (hint: the server's credential was not accepted; it is set by ");
+            message.push_str(profile.credential_setting.as_deref().unwrap_or("nothing yet"));
+            message.push(')');
+        }
         403 if !operation.scopes.is_empty() => {
             message.push_str(" (hint: the operation asks for the scopes ");
             message.push_str(&operation.scopes.join(", "));

@@ -52,10 +52,9 @@ pub(super) async fn run(
     let mut seed = [0_u8; 8];
     getrandom::fill(&mut seed).map_err(ToolError::system)?;
     let now = cx.clock.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let alone = cx.apis.len() == 1;
     let script = Script {
         prepared,
-        bindings: cx.apis.iter().map(|api| Binding { names: api.binding_names(alone) }).collect(),
+        bindings: bindings(cx),
         clock_ms: i64::try_from(now.as_millis()).unwrap_or(i64::MAX),
         seed: u64::from_le_bytes(seed),
         pace: Pace::default(),
@@ -76,6 +75,14 @@ pub(super) async fn run(
         untrusted: host.untrusted(),
     };
     Ok(report.to_content(cx.limits.result))
+}
+
+/// What a script can call: each API under its names, and `files` behind them, if there are any.
+fn bindings(cx: &Context) -> Vec<Binding> {
+    let alone = cx.apis.len() == 1;
+    let apis = cx.apis.iter().map(|api| Binding { names: api.binding_names(alone) });
+    let files = (!cx.files.is_empty()).then(|| Binding { names: vec!["files".to_owned()] });
+    apis.chain(files).collect()
 }
 
 /// Tells the client every few seconds that the script is still running.

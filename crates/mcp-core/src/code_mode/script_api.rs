@@ -15,7 +15,7 @@ use tokio::sync::Semaphore;
 
 use api_client::{
     Method,
-    transport::{Effect as WireEffect, Response},
+    transport::{Effect as WireEffect, Response, Transport},
 };
 use url::Url;
 
@@ -29,8 +29,8 @@ use super::{
     answer, call,
     journal::{CallOutcome, CallRecord, Journal},
     paginate,
-    policy::{CallArguments, Effect, Mode, Policy, Refusal},
-    response,
+    policy::{CallArguments, Effect, Mode, Policy, Refusal, Sources},
+    region, response,
 };
 
 /// The host side of one run.
@@ -45,6 +45,7 @@ pub(super) struct ScriptApi {
     untrusted: AtomicBool,
     slots: Semaphore,
     warnings: Mutex<Vec<String>>,
+    sources: Sources,
 }
 
 /// A response with what the journal and the result need to know.
@@ -68,6 +69,7 @@ impl ScriptApi {
             untrusted: AtomicBool::new(false),
             slots: Semaphore::new(cx.limits.concurrent_requests),
             warnings: Mutex::default(),
+            sources: Sources::default(),
             cx: cx.clone(),
         }
     }
@@ -158,8 +160,13 @@ impl ScriptApi {
         let method = operation.method.as_str().to_owned();
         let refuse = |refusal: &Refusal| self.refuse(api, &method, &operation.path, refusal);
         let effect = policy.admit(index).map_err(|it| refuse(&it))?;
+        let flows = &self.cx.flows;
+        self.sources.admit(flows, &api.profile.binding).map_err(|it| refuse(&it))?;
         let warnings = policy.check(&operation, arguments).map_err(|it| refuse(&it))?;
         self.warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(warnings);
+        let expanded = self.expanded(&operation, arguments.body)?;
+        let arguments =
+            &CallArguments { body: expanded.as_deref().or(arguments.body), ..arguments.clone() };
         let request =
             call::build(api, &loaded.document, &operation, arguments).map_err(|it| refuse(&it))?;
         if self.requests.fetch_add(1, Ordering::Relaxed) >= self.cx.limits.requests {
@@ -205,8 +212,10 @@ impl ScriptApi {
                 Err(refusal) => Err(refusal.message),
             }
         };
-        match api.transport.send_checked(&request, wire_effect, deadline, &redirect).await {
+        let transport = region::transport(api, &operation, arguments, deadline).await;
+        match transport.send_checked(&request, wire_effect, deadline, &redirect).await {
             Ok(response) => {
+                self.sources.note(&api.profile.binding);
                 self.journal.finish(
                     at,
                     CallOutcome::Sent,
@@ -217,7 +226,7 @@ impl ScriptApi {
                     self.untrusted.store(true, Ordering::Relaxed);
                 }
                 self.account(response.body.len())?;
-                Ok(Answered { response, operation, url: address(api, &path) })
+                Ok(Answered { response, operation, url: address(&transport, &path) })
             }
             Err(error) => {
                 let outcome = if error.is_outcome_unknown() && effect == Effect::Write {
@@ -231,6 +240,23 @@ impl ScriptApi {
                 Err(network_error(&error, &operation, outcome))
             }
         }
+    }
+
+    /// A body with files in the place of their handles, if it has any.
+    fn expanded(
+        &self,
+        operation: &Operation,
+        body: Option<&RawValue>,
+    ) -> Result<Option<Box<RawValue>>, HostError> {
+        let Some(body) = body.filter(|_| !self.cx.files.is_empty()) else { return Ok(None) };
+        let expanded = self.cx.files.expand(body)?;
+        if expanded.is_some() && !call::takes_bytes(operation) {
+            return Err(HostError::new(
+                "TypeError",
+                format!("`{}` takes JSON, and a file is no part of that", operation.id),
+            ));
+        }
+        Ok(expanded)
     }
 
     /// Keeps what all responses of a run may bring into the script.
@@ -249,7 +275,7 @@ impl ScriptApi {
     }
 
     pub(super) fn reply(&self, api: &Api, answered: &Answered) -> Result<HostReply, HostError> {
-        response::to_reply(&answered.response, &answered.operation, &api.transport)
+        response::to_reply(&answered.response, &answered.operation, api)
     }
 
     /// A refusal, noted and worded for the script.
@@ -332,8 +358,11 @@ impl ScriptApi {
 #[async_trait]
 impl Host for ScriptApi {
     async fn call(&self, call: HostCall) -> Result<HostReply, HostError> {
-        let api = Arc::clone(self.api(&call)?);
         let arguments = call.arguments.as_str();
+        if call.binding == self.cx.apis.len() {
+            return self.cx.files.call(&call.function, arguments, self.mode).await;
+        }
+        let api = Arc::clone(self.api(&call)?);
         match call.function.as_str() {
             "request" => self.request(&api, arguments).await,
             "call" => self.call_by_id(&api, arguments).await,
@@ -349,8 +378,8 @@ impl Host for ScriptApi {
 }
 
 /// The address of a request, for links that are relative to it.
-fn address(api: &Api, path_and_query: &str) -> Url {
-    let base = api.transport.base_url();
+fn address(transport: &Transport, path_and_query: &str) -> Url {
+    let base = transport.base_url();
     let full = format!("{}{path_and_query}", base.as_str().trim_end_matches('/'));
     Url::parse(&full).unwrap_or_else(|_| base.clone())
 }

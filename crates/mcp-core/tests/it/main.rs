@@ -3,4 +3,5 @@
 mod embed;
 mod openapi;
 mod policy;
+mod regions;
 mod sandbox;

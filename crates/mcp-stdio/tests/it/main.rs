@@ -2,12 +2,18 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 
+mod addresses;
 mod any_api;
+mod check;
 mod cli;
 mod code_mode;
+mod configuration;
 mod confirm;
 mod documents;
+mod files;
+mod init;
 mod lifecycle;
+mod several_apis;
 mod support;
 mod tool_list;
 mod upstream;

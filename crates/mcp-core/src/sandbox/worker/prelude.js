@@ -199,7 +199,12 @@
       }
     }
     const itself = (value) => value;
-    const apis = map(names, (_, binding) => {
+    const apis = map(names, (own, binding) => {
+      if (own[0] === "files") {
+        const call = (name) => (...values) => begin(binding, name, values, itself);
+        fixed(globalThis, "files", freeze({ read: call("read"), save: call("save"), list: call("list") }));
+        return undefined;
+      }
       const api = {
         request: (...values) => begin(binding, "request", values, respond),
         call: (...values) => begin(binding, "call", values, respond),
