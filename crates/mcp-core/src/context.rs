@@ -132,7 +132,7 @@ impl Context {
                 flows: Flows::default(),
                 files: Files::default(),
                 surface: Surface::CodeMode,
-                confirm: ConfirmMode::Code,
+                confirm: ConfirmMode::Plan,
                 limits: Limits::default(),
                 pool,
                 confirmations: Arc::new(MemoryConfirmations::default()),

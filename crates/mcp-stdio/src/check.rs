@@ -95,6 +95,7 @@ async fn report(settings: &Settings, context: &Context) -> (Report, bool) {
     report.line(
         "confirm",
         match settings.confirm {
+            Confirm::Plan => "plan",
             Confirm::Code => "code",
             Confirm::Off => "off",
         },

@@ -71,6 +71,10 @@ pub(crate) struct SetupOptions {
     /// Configuration file (TOML), instead of mcp-stdio/config.toml in the user's own place for such
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<String>,
+
+    /// Read no configuration file
+    #[arg(long)]
+    pub(crate) no_config: bool,
 }
 
 #[derive(Args)]
@@ -162,8 +166,8 @@ pub(crate) struct AccessOptions {
     #[arg(long, value_name = "[NAME=]DIR")]
     pub(crate) files: Vec<String>,
 
-    /// What is shown before a script writes: plan (its requests), code (the script) or off
-    /// [default: code]
+    /// What is shown before a script writes: plan (its exact requests), code (the script) or off
+    /// [default: plan]
     #[arg(long, value_name = "MODE")]
     pub(crate) confirm: Option<String>,
 

@@ -32,7 +32,7 @@ use mcp_core::{
 
 use crate::{
     cli::Cli,
-    config_file::ConfigFile,
+    config_file::{ConfigFile, check_secret},
     credential::{CredentialSettings, Scheme, Token},
     given::{Given, SetupError},
     settings::{
@@ -74,6 +74,9 @@ fn filter(rust_log: Option<String>, level: Option<String>) -> String {
 /// Reads the configuration file: the one that is named, or else the user's own, if there is one.
 pub(crate) fn file(cli: &Cli) -> Result<Option<ConfigFile>, SetupError> {
     let env = |name: &str| variable(name).map(Into::into);
+    if Given::switch("no-config", cli.setup.no_config, &env)? {
+        return Ok(None);
+    }
     if let Some(named) = Given::option("config", cli.setup.config.as_ref(), &env)? {
         return ConfigFile::read(&file_path(&named.text), false).map(Some);
     }
@@ -117,6 +120,7 @@ pub(crate) fn context(settings: &Settings) -> Result<Context, SetupError> {
         ..standard
     }));
     let confirm = match settings.confirm {
+        Confirm::Plan => ConfirmMode::Plan,
         Confirm::Code => ConfirmMode::Code,
         Confirm::Off => ConfirmMode::Off,
     };
@@ -210,7 +214,12 @@ fn credential(settings: &CredentialSettings) -> Result<Credential, SetupError> {
     };
     let source = match token {
         Token::Text(given) => SecretSource::literal(given.from.trim_matches('`'), &given.text),
-        Token::File { path, .. } => SecretSource::file(path),
+        Token::File { path, from } => {
+            if check_secret(path, from)? {
+                tracing::warn!("{from}: others can read `{}`: chmod 600", path.display());
+            }
+            SecretSource::file(path)
+        }
     };
     let secret = || source.clone().map_err(setup_error);
     Ok(match &settings.scheme {

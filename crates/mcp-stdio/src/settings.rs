@@ -66,6 +66,7 @@ pub(crate) struct FilesSettings {
 /// What is shown before a script writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Confirm {
+    Plan,
     Code,
     Off,
 }
@@ -411,13 +412,13 @@ fn files(options: &AccessOptions, env: Environment<'_>) -> Result<Vec<FilesSetti
 
 fn confirm(options: &AccessOptions, env: Environment<'_>) -> Result<Confirm, SetupError> {
     let Some(given) = Given::option("confirm", options.confirm.as_ref(), env)? else {
-        return Ok(Confirm::Code);
+        return Ok(Confirm::Plan);
     };
     match given.text.as_str() {
         "code" => Ok(Confirm::Code),
         "off" => Ok(Confirm::Off),
-        "plan" => Err(given.is_not("available in this version", "use code or off")),
-        _ => Err(given.is_not("a way to confirm", "use code or off")),
+        "plan" => Ok(Confirm::Plan),
+        _ => Err(given.is_not("a way to confirm", "use plan, code or off")),
     }
 }
 
@@ -558,7 +559,6 @@ mod tests {
             (vec!["--trusted"], &SENTRY, "`--trusted` is for custom APIs"),
             (vec!["--surface", "plain"], &SENTRY, "`--surface` is `plain`, which is not available"),
             (vec!["--surface", "all"], &SENTRY, "`--surface` is `all`, which is not a surface"),
-            (vec!["--confirm", "plan"], &SENTRY, "`--confirm` is `plan`, which is not available"),
             (vec!["--files", "a", "--files", "b=/b"], &SENTRY, "`--files` names several"),
             (vec!["--files", "a=/a", "--files", "a=/b"], &SENTRY, "`--files` names several"),
             (vec!["--timeout", "0"], &SENTRY, "`--timeout` is `0`, which is not within bounds"),
@@ -589,7 +589,7 @@ mod tests {
         let settings = resolve(&[], &AUTHENTIK).unwrap();
         let api = &settings.apis[0];
         assert_eq!(api.address.base_url.as_str(), "https://id.test/api/v3");
-        assert_eq!(settings.confirm, Confirm::Code);
+        assert_eq!(settings.confirm, Confirm::Plan);
         assert_eq!(settings.cache, CacheSettings::User);
         assert_eq!(api.network.timeout, Duration::from_secs(30));
         assert!(api.network.retries);
@@ -678,13 +678,13 @@ mod tests {
     }
 
     const TWO: &str = "deny = [\"DELETE /*\"]\n\
-        [[api]]\nprofile = \"authentik\"\nbase_url = \"https://id.test\"\ntoken_env = \"A\"\n\
+        [[api]]\nprofile = \"authentik\"\nbase_url = \"https://id.test\"\ntoken_env = \"A_TOKEN\"\n\
         read_only = true\n\
         [[api]]\nname = \"gitea\"\ndocument = \"https://git.test/swagger.json\"\n\
-        token_env = \"B\"\nauth = \"header:X-Key\"\nreads = [\"POST /search\"]\ntimeout = 3\n\
+        token_env = \"B_TOKEN\"\nauth = \"header:X-Key\"\nreads = [\"POST /search\"]\ntimeout = 3\n\
         [[flow]]\nfrom = \"ak\"\nto = \"gitea\"\n";
 
-    const TOKENS: [(&str, &str); 2] = [("A", "SECRET-A"), ("B", "SECRET-B")];
+    const TOKENS: [(&str, &str); 2] = [("A_TOKEN", "SECRET-A"), ("B_TOKEN", "SECRET-B")];
 
     #[test]
     fn a_file_with_two_apis_gives_each_its_own() {
@@ -692,8 +692,8 @@ mod tests {
         let names: Vec<_> = settings.apis.iter().map(|it| it.profile.binding.as_str()).collect();
         assert_eq!(names, ["ak", "gitea"]);
         let [ak, gitea] = settings.apis.as_slice() else { panic!("two APIs") };
-        assert_eq!(ak.credential.setting().as_deref(), Some("`A`"));
-        assert_eq!(gitea.credential.setting().as_deref(), Some("`B`"));
+        assert_eq!(ak.credential.setting().as_deref(), Some("`A_TOKEN`"));
+        assert_eq!(gitea.credential.setting().as_deref(), Some("`B_TOKEN`"));
         assert!(ak.access.read_only && !gitea.access.read_only && !settings.access.read_only);
         assert_eq!(gitea.profile.reads, ["POST /search"]);
         assert_eq!(gitea.network.timeout, Duration::from_secs(3));
@@ -767,7 +767,7 @@ mod tests {
                 TWO,
                 "`--base-url` belongs to one API, and c.toml names several",
             ),
-            (&["--token-env", "A"], TWO, "`--token-env` belongs to one API"),
+            (&["--token-env", "A_TOKEN"], TWO, "`--token-env` belongs to one API"),
         ];
         for (flags, text, expected) in cases {
             let error = with_file(flags, text, &TOKENS).unwrap_err();
@@ -775,7 +775,7 @@ mod tests {
         }
         let error = with_file(&[], TWO, &TOKENS[..1]).unwrap_err();
         assert!(
-            error.starts_with("`token_env` (c.toml:10) names `B`, which is not set"),
+            error.starts_with("`token_env` (c.toml:10) names `B_TOKEN`, which is not set"),
             "{error}"
         );
     }

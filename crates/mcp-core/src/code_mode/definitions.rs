@@ -112,6 +112,9 @@ pub(super) fn execute(cx: &Context) -> Definition {
 
 pub(super) fn execute_write(cx: &Context) -> Definition {
     let protocol = match cx.confirm {
+        ConfirmMode::Plan => {
+            "Two calls: the first rehearses the script (reads run, writes are only recorded) and answers the exact `plan` with a `confirm` line; the second, with the identical `code` and that `confirm`, sends exactly the planned writes."
+        }
         ConfirmMode::Code => {
             "Two calls: the first runs nothing and answers `confirm`; the second, with the identical `code` and that `confirm`, runs it once."
         }

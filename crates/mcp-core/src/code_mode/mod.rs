@@ -2,7 +2,7 @@
 //! writes are confirmed.
 //!
 //! Reading order: [`policy`] (what may be sent), `script_api` (what a script can reach), `run` (one
-//! script, from source to report), then the three tools.
+//! script, from source to report), `plan` (writes rehearsed, shown and held to), then the three tools.
 
 pub mod answer;
 mod call;
@@ -13,6 +13,7 @@ mod execute_write;
 pub mod files;
 mod journal;
 mod paginate;
+mod plan;
 pub mod policy;
 pub(crate) mod region;
 mod report;

@@ -57,6 +57,9 @@ pub(super) async fn run(
                 break;
             }
         };
+        if answered.placeholder.is_some() {
+            return Ok(unknown_list());
+        }
         let data = Data::of(&answered.response, &api.transport);
         if answered.response.status >= 400 {
             let message =
@@ -132,6 +135,16 @@ pub(super) async fn run(
         }
     }
     Ok(pages.into_reply(limit))
+}
+
+/// In a rehearsal: the list of an item that is not there yet.
+fn unknown_list() -> HostReply {
+    let tree = json!({
+        "o": "list",
+        "f": { "items": { "l": "list.items" }, "complete": { "v": true }, "pages": { "v": 1 } },
+    });
+    let placeholder = json!({ "placeholder": { "tree": tree, "nonce": "" } });
+    HostReply { json: placeholder.to_string(), big_integers: false }
 }
 
 fn start(

@@ -130,6 +130,8 @@ pub struct Outcome {
     pub logs: Vec<String>,
     /// What the script got away with: a missing `await`, a missing `return`.
     pub warnings: Vec<String>,
+    /// Where a rehearsed script looked at what a placeholder stands for: the plan may not be whole.
+    pub observations: Vec<String>,
     /// The limit that ended the run.
     pub stop: Option<Stop>,
     /// Processor time of the script.
@@ -350,11 +352,23 @@ impl Outcome {
             Some(stop) => Err(stop.error(limits)),
             None => report.result.map_err(|failure| located(failure, prepared)),
         };
-        let warnings = report.warnings.into_iter().map(|Warning { text, place }| match place {
-            Some(place) => format!("{text} (line {})", prepared.locate(place.line, place.column).0),
-            None => text,
-        });
-        Self { result, logs, warnings: warnings.collect(), stop: report.stop, cpu: report.cpu }
+        let placed = |notes: Vec<Warning>| {
+            let placed = |Warning { text, place }| match place {
+                Some(Frame { line, column, .. }) => {
+                    format!("{text} (line {})", prepared.locate(line, column).0)
+                }
+                None => text,
+            };
+            notes.into_iter().map(placed).collect()
+        };
+        Self {
+            result,
+            logs,
+            warnings: placed(report.warnings),
+            observations: placed(report.observations),
+            stop: report.stop,
+            cpu: report.cpu,
+        }
     }
 
     fn stopped(stop: Stop, limits: &Limits) -> Self {
@@ -366,6 +380,7 @@ impl Outcome {
             result: Err(error),
             logs: Vec::new(),
             warnings: Vec::new(),
+            observations: Vec::new(),
             stop: None,
             cpu: Duration::ZERO,
         }

@@ -29,6 +29,7 @@ pub(super) const BUILD: u64 = fingerprint(&[
     include_bytes!("protocol.rs"),
     include_bytes!("limits.rs"),
     include_bytes!("worker/prelude.js"),
+    include_bytes!("worker/placeholders.js"),
     include_bytes!("worker/polyfills.js"),
     include_bytes!("worker/runtime.rs"),
     include_bytes!("worker/state.rs"),
@@ -151,6 +152,8 @@ pub(super) struct Report {
     /// JSON text.
     pub result: Result<String, Failure>,
     pub warnings: Vec<Warning>,
+    /// Where a rehearsed script looked at what a placeholder stands for.
+    pub observations: Vec<Warning>,
     pub stop: Option<Stop>,
     pub cpu: Duration,
 }

@@ -50,6 +50,7 @@ pub(super) async fn converse(
     let stopped = |stop, cpu| Report {
         result: Err(super::protocol::Failure::default()),
         warnings: Vec::new(),
+        observations: Vec::new(),
         stop: Some(stop),
         cpu,
     };
@@ -108,8 +109,9 @@ pub(super) async fn converse(
 
 /// Whether a report is what an engine could have written.
 fn plausible(report: &Report) -> bool {
-    let Report { result, warnings, .. } = report;
-    let warned: usize = warnings.iter().map(|Warning { text, .. }| text.len()).sum();
+    let Report { result, warnings, observations, .. } = report;
+    let noted = warnings.iter().chain(observations);
+    let warned: usize = noted.map(|Warning { text, .. }| text.len()).sum();
     warned <= MAX_TEXT
         && match result {
             Ok(json) => json.len() <= MAX_TEXT && is_json(json),

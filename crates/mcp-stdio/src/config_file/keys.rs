@@ -94,7 +94,7 @@ fn key(argument: &Arg) -> Option<Key> {
     };
     let option = argument.get_id().as_str();
     let place = match argument.get_help_heading() {
-        _ if option == "config" => return None,
+        _ if ["config", "no_config"].contains(&option) => return None,
         _ if OF_ONE_API.contains(&option) => Place::Api,
         _ if OF_BOTH.contains(&option) => Place::Both,
         Some(CREDENTIAL) => Place::Api,

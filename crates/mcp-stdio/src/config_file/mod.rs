@@ -14,7 +14,7 @@ use std::{
 };
 
 use self::keys::{Key, Place, keys};
-pub(crate) use self::open::create_private;
+pub(crate) use self::open::{check_secret, create_private};
 use crate::{
     address, cli, credential,
     given::{Environment, Given, Raw, SetupError},
@@ -272,6 +272,15 @@ mod tests {
         assert_eq!(file.unused(&env), ["MCP_BASE_URL", "MCP_ACCESS_TOKEN"]);
     }
 
+    #[test]
+    fn the_example_of_the_readme_is_a_file_that_works() {
+        let readme = include_str!("../../../../README.md");
+        let (_, rest) = readme.split_once("```toml\n").unwrap();
+        let file = file(rest.split_once("```").unwrap().0);
+        assert_eq!((file.apis(), file.flows().len()), (2, 1));
+        assert_eq!(value(&file, 1, "MCP_UNTRUSTED", &[]).as_deref(), Some("/issues/*"));
+    }
+
     #[cfg(unix)]
     mod unix {
         use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -305,6 +314,24 @@ mod tests {
             let (_directory, path) =
                 written("[[api]]\nprofile = \"sentry\"\ntoken_env = \"T\"", 0o644);
             assert_eq!(ConfigFile::read(&path, false).unwrap().apis(), 1);
+        }
+
+        #[test]
+        fn a_token_file_is_ones_own_and_one_that_others_can_read_is_told_of() {
+            let of = |mode| {
+                let (directory, path) = written("token", mode);
+                let link = directory.path().join("link");
+                symlink(&path, &link).unwrap();
+                let checked = [path, link].map(|it| check_secret(&it, "`--token-file`"));
+                let [file, link] = checked.map(|it| it.map_err(|error| error.to_string()));
+                assert_eq!(file.is_ok(), link.is_ok());
+                file
+            };
+            assert_eq!((of(0o600), of(0o400), of(0o644)), (Ok(false), Ok(false), Ok(true)));
+            for mode in [0o620, 0o602] {
+                let error = of(mode).unwrap_err();
+                assert!(error.starts_with("`--token-file`: `") && error.contains("somebody else"));
+            }
         }
 
         #[test]

@@ -26,6 +26,38 @@ pub(super) fn read(path: &Path) -> Result<(String, bool), SetupError> {
     Ok((text, readable))
 }
 
+/// Checks that nobody else can decide what a file with a secret holds; whether others can read it.
+///
+/// A link counts as the one who made it: secrets are often mounted as links.
+pub(crate) fn check_secret(path: &Path, from: &str) -> Result<bool, SetupError> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+
+        let me = rustix::process::geteuid().as_raw();
+        // A file that is not there is reported by the one who reads it.
+        let (Ok(link), Ok(file)) = (path.symlink_metadata(), path.metadata()) else {
+            return Ok(false);
+        };
+        let is_mine = [&link, &file].iter().all(|it| [0, me].contains(&it.uid()));
+        if !is_mine || file.mode() & 0o022 != 0 {
+            return Err(SetupError::new(
+                format!(
+                    "{from}: `{}` belongs to, or can be changed by, somebody else",
+                    path.display()
+                ),
+                format!("make it your own: chown and chmod 600 {}", path.display()),
+            ));
+        }
+        return Ok(file.uid() == me && file.mode() & 0o044 != 0);
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (path, from);
+        Ok(false)
+    }
+}
+
 /// Writes a new file that only this user can read, in a directory made for it.
 ///
 /// # Errors

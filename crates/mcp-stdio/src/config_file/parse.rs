@@ -311,7 +311,7 @@ mod tests {
         assert_eq!(top("MCP_CONFIRM"), ("off", "`confirm` (c.toml:1)"));
         assert_eq!(top("MCP_ALLOW"), ("GET /a/*\nusers", "`allow` (c.toml:2)"));
         assert_eq!(top("MCP_WALL"), ("12.5", "`wall` (c.toml:4)"));
-        assert_eq!(top("MCP_MAX_REQUESTS"), ("1_000", "`max_requests` (c.toml:5)"));
+        assert_eq!(top("MCP_MAX_REQUESTS"), ("1000", "`max_requests` (c.toml:5)"));
         let api = &tables.apis[0].entries;
         assert_eq!(api["MCP_OPENAPI"].given.text, "a.json");
         assert_eq!(api["MCP_READ_ONLY"].given.text, "true");

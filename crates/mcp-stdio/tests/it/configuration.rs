@@ -62,6 +62,10 @@ async fn the_users_own_file_is_found_and_what_lies_in_the_working_directory_is_n
     let output = elsewhere.stdin(std::process::Stdio::null()).output().unwrap();
     assert!(stderr(&output).starts_with("error: no API is named"), "{}", stderr(&output));
     fs::rename(&path, own.join("config.toml")).unwrap();
+    let mut without = support::binary();
+    without.env("XDG_CONFIG_HOME", home.path()).arg("--no-config");
+    let output = without.stdin(std::process::Stdio::null()).output().unwrap();
+    assert!(stderr(&output).starts_with("error: no API is named"), "{}", stderr(&output));
     let mut command = support::binary();
     command.env("XDG_CONFIG_HOME", home.path());
     if cfg!(not(target_os = "linux")) {

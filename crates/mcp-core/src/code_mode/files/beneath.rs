@@ -103,7 +103,7 @@ mod unix {
     }
 
     /// Opens one component after the other, following no link at all.
-    pub(super) fn step_by_step(
+    pub(in super::super) fn step_by_step(
         root: impl AsFd,
         parts: &[&str],
         flags: OFlags,

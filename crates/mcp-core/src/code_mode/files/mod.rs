@@ -6,6 +6,7 @@
 mod beneath;
 
 use std::{
+    convert::Infallible,
     io::{self, Read as _, Write as _},
     path::Path,
     sync::Arc,
@@ -20,7 +21,7 @@ use crate::{
 };
 
 use self::beneath::Directory;
-use super::policy::Mode;
+use super::policy::{Refusal, Rule};
 
 /// The largest file that is read: it is held in memory while it is sent.
 const MAX_FILE: u64 = 32 << 20;
@@ -80,25 +81,23 @@ impl Files {
         self.directories.is_empty()
     }
 
-    /// Answers one call of `files`.
-    pub(super) async fn call(
-        &self,
-        function: &str,
-        arguments: &str,
-        mode: Mode,
-    ) -> Result<HostReply, HostError> {
-        let arguments: Vec<Value> = serde_json::from_str(arguments).unwrap_or_default();
-        let this = self.clone();
+    /// Answers `read` and `list`.
+    pub(super) async fn call(&self, function: &str, given: &str) -> Result<HostReply, HostError> {
+        let given: Vec<Value> = serde_json::from_str(given).unwrap_or_default();
         let function = function.to_owned();
-        // Files are read and written where waiting for them holds up nothing else.
-        let answer = tokio::task::spawn_blocking(move || match function.as_str() {
-            "read" => this.read(&arguments),
+        let answer = self.aside(move |this| match function.as_str() {
+            "read" => this.read(&given),
             "list" => this.list(),
-            "save" => this.save(&arguments, mode),
             other => Err(wrong(format!("`files` has no `{other}`"))),
         });
-        let value = answer.await.map_err(|_| wrong("the file could not be used".to_owned()))??;
-        Ok(HostReply { json: value.to_string(), big_integers: false })
+        Ok(HostReply { json: answer.await?.to_string(), big_integers: false })
+    }
+
+    /// Saves a file that is not there, or is there with just these bytes.
+    pub(super) async fn save(&self, save: Save) -> Result<HostReply, HostError> {
+        let reply = save.reply();
+        self.aside(move |this| this.write(&save)).await?;
+        Ok(reply)
     }
 
     /// Puts files in the place of their handles, as the request builder reads them; `None` when
@@ -106,46 +105,38 @@ impl Files {
     ///
     /// # Errors
     /// A handle whose file is gone or is not what it was.
-    pub(super) fn expand(&self, body: &RawValue) -> Result<Option<Box<RawValue>>, HostError> {
+    pub(super) async fn expand(&self, body: &RawValue) -> Result<Option<Box<RawValue>>, HostError> {
         if !body.get().contains(HANDLE) {
             return Ok(None);
         }
-        let mut value: Value = serde_json::from_str(body.get()).unwrap_or_default();
-        if !self.replace(&mut value)? {
-            return Ok(None);
-        }
-        RawValue::from_string(value.to_string()).map(Some).map_err(|error| wrong(error.to_string()))
+        let mut body: Value = serde_json::from_str(body.get()).unwrap_or_default();
+        let expand = move |this: &Self| {
+            let found = replace(&mut body, &mut |handle| this.contents(handle))?;
+            Ok(found.then(|| body.to_string()))
+        };
+        let text = self.aside(expand).await?;
+        let raw = text.map(RawValue::from_string).transpose();
+        raw.map_err(|error| wrong(error.to_string()))
     }
 
-    fn replace(&self, value: &mut Value) -> Result<bool, HostError> {
-        if let Some(name) = value.get(HANDLE).and_then(Value::as_str) {
-            let bytes = self.bytes(name)?;
-            if value.get("sha256").and_then(Value::as_str) != Some(&sha256(&bytes)) {
-                return Err(wrong(format!(
-                    "`{name}` is not the file that `files.read` gave; read it again"
-                )));
-            }
-            let filename = name.rsplit('/').next().unwrap_or(name);
-            *value = json!({
-                "base64": STANDARD.encode(&bytes), "type": type_of(name), "filename": filename,
-            });
-            return Ok(true);
+    /// Does work on files where waiting for them holds up nothing else.
+    async fn aside<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Self) -> Result<T, HostError> + Send + 'static,
+    ) -> Result<T, HostError> {
+        let this = self.clone();
+        let done = tokio::task::spawn_blocking(move || work(&this)).await;
+        done.unwrap_or_else(|_| Err(wrong("the file cannot be used".to_owned())))
+    }
+
+    /// The bytes that a handle stands for, if they are still those.
+    fn contents(&self, handle: &Handle<'_>) -> Result<Vec<u8>, HostError> {
+        let bytes = self.bytes(handle.name)?;
+        if sha256(&bytes) == handle.sha256 {
+            return Ok(bytes);
         }
-        let mut found = false;
-        match value {
-            Value::Array(items) => {
-                for item in items {
-                    found |= self.replace(item)?;
-                }
-            }
-            Value::Object(fields) => {
-                for (_, field) in fields {
-                    found |= self.replace(field)?;
-                }
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-        }
-        Ok(found)
+        let name = handle.name;
+        Err(wrong(format!("`{name}` is not the file that `files.read` gave; read it again")))
     }
 
     fn read(&self, arguments: &[Value]) -> Result<Value, HostError> {
@@ -168,22 +159,19 @@ impl Files {
         Ok(json!(names))
     }
 
-    fn save(&self, arguments: &[Value], mode: Mode) -> Result<Value, HostError> {
-        let name = name_in(arguments)?;
-        if mode == Mode::Read {
-            return Err(HostError::new(
-                "RefusedError",
-                "saving a file is a write, and `execute` only reads: run the whole script with `execute_write`",
-            )
-            .with("status", 403)
-            .with("refused", true)
-            .with("rule", "read-only"));
-        }
-        let bytes = content(arguments.get(1))?;
+    fn write(&self, save: &Save) -> Result<(), HostError> {
+        let name = &save.name;
         let (directory, path) = self.find(name)?;
-        let mut file = directory.create(path).map_err(|error| failed(name, &error))?;
-        file.write_all(&bytes).map_err(|error| failed(name, &error))?;
-        Ok(json!({ "saved": name, "size": bytes.len(), "sha256": sha256(&bytes) }))
+        let written = directory.create(path).and_then(|mut file| file.write_all(&save.bytes));
+        match written {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                match self.bytes(name).is_ok_and(|bytes| bytes == save.bytes) {
+                    true => Ok(()),
+                    false => Err(failed(name, &error)),
+                }
+            }
+            other => other.map_err(|error| failed(name, &error)),
+        }
     }
 
     fn bytes(&self, name: &str) -> Result<Vec<u8>, HostError> {
@@ -217,6 +205,95 @@ impl Files {
             self.directories.iter().map(|(name, _)| format!("`{name}/…`")).collect();
         Err(wrong(format!("there is no file `{name}`; names begin with {}", known.join(", "))))
     }
+}
+
+/// A file that a script wants to save.
+#[derive(Debug)]
+pub(super) struct Save {
+    pub(super) name: String,
+    bytes: Vec<u8>,
+}
+
+impl Save {
+    /// Reads the arguments of `files.save`.
+    pub(super) fn parse(arguments: &str) -> Result<Self, HostError> {
+        let arguments: Vec<Value> = serde_json::from_str(arguments).unwrap_or_default();
+        let name = name_in(&arguments)?.to_owned();
+        Ok(Self { name, bytes: content(arguments.get(1))? })
+    }
+
+    /// What the script gets: the same in a rehearsal, where nothing is saved.
+    pub(super) fn reply(&self) -> HostReply {
+        HostReply { json: json!({ "saved": self.name }).to_string(), big_integers: false }
+    }
+
+    /// Why a reading script saves nothing.
+    pub(super) fn refusal() -> Refusal {
+        Refusal::new(
+            Rule::ReadOnly,
+            "saving a file is a write, and `execute` only reads: run the whole script with `execute_write`",
+        )
+    }
+}
+
+/// What a script holds in place of a file.
+struct Handle<'a> {
+    name: &'a str,
+    sha256: &'a str,
+}
+
+impl<'a> Handle<'a> {
+    fn of(value: &'a Value) -> Option<Self> {
+        let text = |key| value.get(key).and_then(Value::as_str);
+        Some(Self { name: text(HANDLE)?, sha256: text("sha256")? })
+    }
+}
+
+/// Puts what `bytes` says in the place of every handle; whether there was one.
+fn replace<E>(
+    value: &mut Value,
+    bytes: &mut impl FnMut(&Handle<'_>) -> Result<Vec<u8>, E>,
+) -> Result<bool, E> {
+    if let Some(handle) = Handle::of(value) {
+        let filename = handle.name.rsplit('/').next().unwrap_or(handle.name);
+        *value = json!({
+            "base64": STANDARD.encode(bytes(&handle)?),
+            "type": type_of(handle.name),
+            "filename": filename,
+        });
+        return Ok(true);
+    }
+    let mut found = false;
+    match value {
+        Value::Array(items) => {
+            for item in items {
+                found |= replace(item, bytes)?;
+            }
+        }
+        Value::Object(fields) => {
+            for (_, field) in fields {
+                found |= replace(field, bytes)?;
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+    Ok(found)
+}
+
+/// Puts a stand-in of the file's digest in the place of every handle, so that a request can be
+/// checked and compared before the file itself is needed; whether there was one.
+pub(super) fn stand_in(value: &mut Value) -> bool {
+    let mut digest = |handle: &Handle<'_>| Ok::<_, Infallible>(handle.sha256.as_bytes().to_vec());
+    match replace(value, &mut digest) {
+        Ok(found) => found,
+        Err(impossible) => match impossible {},
+    }
+}
+
+/// Whether exact JSON text holds a handle.
+pub(super) fn has_handle(json: &str) -> bool {
+    json.contains(HANDLE)
+        && serde_json::from_str(json).is_ok_and(|mut value: Value| stand_in(&mut value))
 }
 
 fn name_in(arguments: &[Value]) -> Result<&str, HostError> {
