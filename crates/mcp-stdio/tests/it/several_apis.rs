@@ -157,7 +157,7 @@ async fn rules_of_one_api_leave_the_other_alone() {
     )
     .await;
     assert!(!is_error, "{answer}");
-    assert_eq!(answer["result"], json!({ "alpha": 200, "beta": "flow" }), "{answer}");
+    assert_eq!(answer["result"], json!({ "alpha": 200, "beta": "not-granted" }), "{answer}");
     let (_, answer) =
         run(&mut session, "execute_write", "await beta.request('POST', '/things', { body: {} })")
             .await;
