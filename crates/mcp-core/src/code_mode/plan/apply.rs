@@ -10,7 +10,7 @@ use crate::{context::Context, sandbox::HostError};
 
 use super::{
     super::{policy::Effect, response::Data},
-    Asked, Decision, Done, Made, Plan, Ticket,
+    Asked, Decision, Done, Made, Plan, Saving, Ticket,
     symbol::Found,
     wish::{Past, digest},
 };
@@ -55,6 +55,19 @@ impl Apply {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets a file of the plan be saved.
+    ///
+    /// # Errors
+    /// When the plan does not have it.
+    pub(super) fn save(&self, name: &str) -> Result<Saving, HostError> {
+        if self.plan.saves.contains(name) {
+            return Ok(Saving::Now);
+        }
+        self.lock().beyond = !self.plan.complete;
+        let message = format!("the file `{name}` is not in the confirmed plan; it was not saved");
+        Err(HostError::new("PlanError", message).with("refused", true))
     }
 
     /// The planned writes that the run did not come to.
