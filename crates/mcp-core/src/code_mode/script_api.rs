@@ -299,10 +299,10 @@ impl ScriptApi {
 
     /// Answers without sending.
     fn answer(&self, asked: &Asked<'_>, made: Made) -> Answered {
-        let Made { response, placeholder } = made;
+        let Made { response, placeholder, past } = made;
         // It stands for an answer that the confirmed run will have.
         self.sources.note(&asked.api.profile.binding);
-        if asked.effect == Effect::Write {
+        if asked.effect == Effect::Write && !past {
             self.journal.add(self.record(asked, CallOutcome::Planned));
         }
         Answered {

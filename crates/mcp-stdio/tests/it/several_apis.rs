@@ -231,3 +231,42 @@ async fn definitions_for_several_apis_stay_below_800_tokens() {
         assert!(execute.contains(name), "{execute}");
     }
 }
+
+/// A confirmed write goes to the API it was planned for, and to no other.
+#[tokio::test]
+async fn a_write_that_would_go_to_another_api_is_not_sent() {
+    use std::sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    };
+    let elsewhere = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&elsewhere);
+    let one = Upstream::answering(&document("alpha"), move |_: &_| {
+        let value = if asked.load(Ordering::Relaxed) { "beta" } else { "alpha" };
+        (200, String::new(), json!({ "value": value }).to_string())
+    });
+    let two = Upstream::answering(&document("beta"), |_: &_| (200, String::new(), "{}".to_owned()));
+    let api = |name: &str, base: &str| {
+        format!(
+            "[[api]]\nname = \"{name}\"\ndocument = \"{base}/spec.json\"\nbase_url = \"{base}\"\ntoken = \"T\"\ntrusted = true\n"
+        )
+    };
+    let flow = "[[flow]]\nfrom = \"alpha\"\nto = \"beta\"\n";
+    let text = format!("{}{}{flow}", api("alpha", &one.base), api("beta", &two.base));
+    let (_directory, path) = support::configured(&text);
+    let mut command = support::binary();
+    command.arg("--config").arg(path);
+    let mut session = support::connect(command).await;
+    let code =
+        "const to = (await alpha.request('GET', '/things')).data.value === 'beta' ? beta : alpha;
+        await to.request('POST', '/things', { body: { name: 'x' } });";
+    let (_, planned) = run(&mut session, "execute_write", code).await;
+    assert_eq!(planned["plan"][0]["api"], json!("alpha"), "{planned}");
+    elsewhere.store(true, Ordering::Relaxed);
+    let confirmed = json!({ "code": code, "confirm": planned["confirm"] });
+    let (is_error, text) = support::call(&mut session, "execute_write", confirmed).await;
+    assert!(is_error && text.contains("PlanError"), "{text}");
+    let posts =
+        |upstream: &Upstream| upstream.received().iter().filter(|it| it.method == "POST").count();
+    assert_eq!((posts(&one), posts(&two)), (0, 0));
+}

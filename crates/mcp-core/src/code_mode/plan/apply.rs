@@ -92,9 +92,7 @@ impl Apply {
     pub(super) fn decide(&self, asked: &Asked<'_>) -> Decision {
         let mut state = self.lock();
         match state.past.take(asked) {
-            Ok(Some(done)) => {
-                return Decision::Answer(Made { response: done.response(), placeholder: None });
-            }
+            Ok(Some(done)) => return Decision::Answer(Made::past(&done)),
             Ok(None) => {}
             Err(message) => return halt(message),
         }

@@ -139,12 +139,19 @@ pub(super) struct Made {
     pub(super) response: Response,
     /// As the worker reads it: `{ tree, nonce }`.
     pub(super) placeholder: Option<String>,
+    /// It was sent, and reported, in an earlier part of the run.
+    pub(super) past: bool,
 }
 
 impl Made {
     fn new(status: u16, placeholder: Option<String>) -> Self {
         let response = Response { status, headers: Vec::new(), body: Vec::new().into() };
-        Self { response, placeholder }
+        Self { response, placeholder, past: false }
+    }
+
+    /// The answer that an earlier part of the run got.
+    fn past(done: &Done) -> Self {
+        Self { response: done.response(), placeholder: None, past: true }
     }
 }
 

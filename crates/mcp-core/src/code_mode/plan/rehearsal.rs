@@ -161,9 +161,7 @@ impl Rehearsal {
     pub(super) fn decide(&self, asked: &Asked<'_>) -> Decision {
         let mut state = self.lock();
         match state.past.take(asked) {
-            Ok(Some(done)) => {
-                return Decision::Answer(Made { response: done.response(), placeholder: None });
-            }
+            Ok(Some(done)) => return Decision::Answer(Made::past(&done)),
             Ok(None) => {}
             Err(message) => return Decision::Halt(HostError::new("PlanError", message)),
         }
