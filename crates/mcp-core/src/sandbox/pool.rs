@@ -20,7 +20,7 @@ use super::{
     prepare::Prepared,
     protocol::{BUILD, Failure, Frame, FromWorker, Pace, Protections, Run, Warning},
     queue::Queue,
-    run::{Ended, converse},
+    run::{Ended, NotStarted, converse},
     worker,
 };
 
@@ -186,7 +186,7 @@ impl Pool {
         if let Some(protections) = self.protections.get() {
             return Ok(*protections);
         }
-        let connection = self.connect().await?;
+        let connection = self.connect(false).await?;
         drop(connection);
         self.warm_up();
         Ok(self.protections.get().copied().unwrap_or_default())
@@ -211,29 +211,24 @@ impl Pool {
             permit = timeout(limits.queue, self.queue.enter(caller)) => permit.ok().flatten(),
         };
         let Some(_permit) = permit else { return Outcome::stopped(Stop::Busy, &limits) };
-        let connection = tokio::select! {
-            biased;
-            () = cancel.cancelled() => return Outcome::stopped(Stop::Cancelled, &limits),
-            connection = self.connect() => match connection {
-                Ok(connection) => connection,
-                Err(error) => return Outcome::failed(error),
-            },
-        };
-        self.warm_up();
-        let run = Run {
-            javascript: script.prepared.javascript.clone(),
-            bindings: script.bindings.into_iter().map(|binding| binding.names).collect(),
-            clock_ms: script.clock_ms,
-            seed: script.seed,
-            pace: script.pace,
-            heap: limits.heap,
-            stack: limits.stack,
-            cpu: limits.cpu,
-            wall: limits.wall,
-            logs: limits.logs,
-        };
-        let ended = converse(connection, run, &limits, &host, &cancel).await;
-        Outcome::new(ended, &script.prepared, &limits)
+        let mut problem = String::new();
+        for attempt in 0..ATTEMPTS {
+            let connection = tokio::select! {
+                biased;
+                () = cancel.cancelled() => return Outcome::stopped(Stop::Cancelled, &limits),
+                connection = self.connect(attempt > 0) => match connection {
+                    Ok(connection) => connection,
+                    Err(error) => return Outcome::failed(error),
+                },
+            };
+            self.warm_up();
+            let run = order(&script, &limits);
+            match converse(connection, run, &limits, &host, &cancel).await {
+                Ok(ended) => return Outcome::new(ended, &script.prepared, &limits),
+                Err(NotStarted(lost)) => problem = lost.to_string(),
+            }
+        }
+        Outcome::failed(unavailable(&problem))
     }
 
     fn within_ceiling(&self, limits: &Limits) -> Limits {
@@ -246,11 +241,12 @@ impl Pool {
         }
     }
 
-    /// A worker that has proved to be of this build.
-    async fn connect(&self) -> Result<Connection, ScriptError> {
+    /// A worker that has proved to be of this build. `anew`, and after a first disappointment, no
+    /// spare is taken: what ended one may have ended all.
+    async fn connect(&self, anew: bool) -> Result<Connection, ScriptError> {
         let mut problem = String::new();
-        for _ in 0..ATTEMPTS {
-            let mut connection = match self.open().await {
+        for attempt in 0..ATTEMPTS {
+            let mut connection = match self.open(anew || attempt > 0).await {
                 Ok(connection) => connection,
                 Err(error) => return Err(unavailable(&error)),
             };
@@ -268,13 +264,16 @@ impl Pool {
         Err(unavailable(&problem))
     }
 
-    async fn open(&self) -> Result<Connection, String> {
+    async fn open(&self, anew: bool) -> Result<Connection, String> {
         let connection = match &self.source {
             #[cfg(unix)]
-            Source::Processes(spawner) => match spawner.spare() {
-                Some(worker) => Connection::process(worker),
-                None => spawner.start().await.and_then(Connection::process),
-            },
+            Source::Processes(spawner) => {
+                let spare = if anew { None } else { spawner.spare() };
+                match spare {
+                    Some(worker) => Connection::process(worker),
+                    None => spawner.start().await.and_then(Connection::process),
+                }
+            }
             Source::Threads => Connection::thread(),
             Source::Nowhere(reason) => return Err(reason.clone()),
         };
@@ -300,6 +299,22 @@ impl Pool {
             #[cfg(unix)]
             Running::Process(_) => {}
         }
+    }
+}
+
+/// What a worker is told to do.
+fn order(script: &Script, limits: &Limits) -> Run {
+    Run {
+        javascript: script.prepared.javascript.clone(),
+        bindings: script.bindings.iter().map(|binding| binding.names.clone()).collect(),
+        clock_ms: script.clock_ms,
+        seed: script.seed,
+        pace: script.pace,
+        heap: limits.heap,
+        stack: limits.stack,
+        cpu: limits.cpu,
+        wall: limits.wall,
+        logs: limits.logs,
     }
 }
 

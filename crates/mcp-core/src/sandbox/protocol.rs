@@ -30,6 +30,7 @@ pub(super) const BUILD: u64 = fingerprint(&[
     include_bytes!("limits.rs"),
     include_bytes!("worker/prelude.js"),
     include_bytes!("worker/polyfills.js"),
+    include_bytes!("worker/mod.rs"),
     include_bytes!("worker/runtime.rs"),
     include_bytes!("worker/state.rs"),
     include_bytes!("worker/host_functions.rs"),
@@ -63,6 +64,8 @@ pub(super) enum ToWorker {
 pub(super) enum FromWorker {
     /// Comes once, first.
     Hello(Hello),
+    /// Comes once, when the script has arrived and nothing of it has run.
+    Started,
     Call(Call),
     Log(String),
     /// Comes last.
