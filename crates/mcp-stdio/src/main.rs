@@ -27,6 +27,7 @@ const FAREWELL: Duration = Duration::from_millis(400);
 
 fn main() -> ExitCode {
     mcp_core::sandbox::worker_main();
+    mcp_core::sandbox::return_memory();
     let cli = Cli::parse_arguments();
     log_to_stderr();
     match Settings::resolve(&cli, &config::variable).map_err(Into::into).and_then(run) {

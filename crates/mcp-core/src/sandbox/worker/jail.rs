@@ -55,24 +55,37 @@ pub(super) fn leave_parent() {
     raw::close(inherited.into_iter().filter(|descriptor| *descriptor > 2));
 }
 
+/// How much of the jail [`lock_down`](super::lock_down) puts up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Jail {
+    /// All that the system offers.
+    Whole,
+    /// What remains on a system that has no filter for system calls.
+    WithoutFilter,
+}
+
 /// Gives up everything a script never needs. What the system does not offer is left out, and said.
-pub(super) fn lock_down(backstop: &Backstop) -> Protections {
+pub(super) fn lock_down(backstop: &Backstop, jail: Jail) -> Protections {
     let rlimits = limit(Resource::Core, 0)
         & limit(Resource::Fsize, 0)
         & limit(Resource::Nproc, 0)
         & limit(Resource::Nofile, 3)
         & limit(Resource::As, backstop.address_space)
         & limit_cpu(backstop.cpu_seconds);
-    let mut protections = Protections { rlimits, ..Protections::default() };
-    #[cfg(target_os = "linux")]
-    {
-        protections.no_new_privs = rustix::thread::set_no_new_privs(true).is_ok();
-        protections.seccomp = linux::allow_only_computing().is_some();
-        if !protections.seccomp {
-            protections.landlock = linux::deny_files_and_sockets().is_some();
-        }
-    }
-    protections
+    Protections { rlimits, ..fence_in(jail) }
+}
+
+#[cfg(target_os = "linux")]
+fn fence_in(jail: Jail) -> Protections {
+    let no_new_privs = rustix::thread::set_no_new_privs(true).is_ok();
+    let seccomp = jail == Jail::Whole && linux::allow_only_computing().is_some();
+    let landlock = !seccomp && linux::deny_files_and_sockets().is_some();
+    Protections { no_new_privs, seccomp, landlock, rlimits: false }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn fence_in(_: Jail) -> Protections {
+    Protections::default()
 }
 
 /// Sets a limit for good; one that is lower already stays.
