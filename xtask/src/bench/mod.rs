@@ -1,4 +1,5 @@
 //! `cargo xtask bench`: figures, each beside a baseline of the same run.
 
+pub(crate) mod code;
 pub(crate) mod load;
 pub(crate) mod retrieval;

@@ -8,6 +8,7 @@ mod code_mode;
 mod confirm;
 mod documents;
 mod lifecycle;
+mod sandbox;
 mod support;
 mod tool_list;
 mod upstream;

@@ -7,6 +7,8 @@ use std::{
     thread,
 };
 
+use serde_json::json;
+
 /// One request as it arrived.
 #[derive(Debug, Clone)]
 pub(crate) struct Received {
@@ -58,12 +60,17 @@ fn answer(stream: TcpStream, document: &Mutex<String>, seen: &Mutex<Vec<Received
     }
     let mut words = line.split_whitespace().map(str::to_owned);
     let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    let mut length = 0;
+    let (mut length, mut authorization) = (0, String::new());
     loop {
         let mut header = String::new();
         reader.read_line(&mut header).ok();
         if header.trim().is_empty() {
             break;
+        }
+        if let Some((name, value)) = header.split_once(':')
+            && name.eq_ignore_ascii_case("authorization")
+        {
+            value.trim().clone_into(&mut authorization);
         }
         if let Some(value) = header.to_ascii_lowercase().strip_prefix("content-length:") {
             length = value.trim().parse().unwrap_or(0);
@@ -76,8 +83,10 @@ fn answer(stream: TcpStream, document: &Mutex<String>, seen: &Mutex<Vec<Received
         "/spec.html" => ("text/html", "<!doctype html><title>API docs</title>".to_owned()),
         _ => {
             let body = String::from_utf8_lossy(&body).into_owned();
+            let echoes = target == "/echo/authorization";
             seen.lock().unwrap().push(Received { method, target, body });
-            ("application/json", "{}".to_owned())
+            let text = if echoes { json!({ "sent": authorization }) } else { json!({}) };
+            ("application/json", text.to_string())
         }
     };
     let head = format!(
