@@ -1,6 +1,10 @@
 //! Hostile scripts end to end: what they find, what they leave behind, what the upstream gives away.
 
-use std::{fs, path::Path, time::Instant};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Instant,
+};
 
 use serde_json::{Value, json};
 
@@ -89,11 +93,8 @@ async fn a_sample_of_hostile_programs_ends_in_time_and_leaves_nothing() {
     })
     .await;
     connected.execute("return 1").await;
-    for kind in fs::read_dir(folder).unwrap() {
-        let mut programs: Vec<_> = fs::read_dir(kind.unwrap().path())
-            .unwrap()
-            .map(|program| program.unwrap().path())
-            .collect();
+    for kind in files(&folder).into_iter().filter(|it| it.is_dir()) {
+        let mut programs = files(&kind);
         programs.sort();
         for program in programs.into_iter().take(EACH) {
             let name = program.display();
@@ -111,4 +112,8 @@ async fn a_sample_of_hostile_programs_ends_in_time_and_leaves_nothing() {
             assert_eq!(connected.execute(next).await, json!([1, "api,ak", true]), "{name}");
         }
     }
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
 }

@@ -8,7 +8,7 @@
 const LIMIT: u32 = 1_000;
 /// Most of all loads together, token by token: what is tried again and again costs time wherever it is
 /// deep. Minified libraries have about 25 a byte, and 250 kB of one pass.
-const WORK: u64 = 16_000_000;
+const WORK: u64 = 8_000_000;
 /// A bracket.
 const BRACKET: u32 = 4;
 /// A `?`: conditionals nest to the right, and the parser tries their branches twice.

@@ -75,6 +75,12 @@ pub(super) fn lock_down(backstop: &Backstop, jail: Jail) -> Protections {
     Protections { rlimits, ..fence_in(jail) }
 }
 
+/// Does what [`lock_down`] would do each time, for those that will be forked.
+#[cfg(target_os = "linux")]
+pub(super) fn get_ready() {
+    linux::ready();
+}
+
 #[cfg(target_os = "linux")]
 fn fence_in(jail: Jail) -> Protections {
     let no_new_privs = rustix::thread::set_no_new_privs(true).is_ok();
@@ -106,7 +112,7 @@ fn limit_cpu(seconds: u64) -> bool {
 mod linux {
     //! The system call filter, and its substitute.
 
-    use std::collections::BTreeMap;
+    use std::{collections::BTreeMap, sync::OnceLock};
 
     use landlock::{
         ABI, Access as _, AccessFs, AccessNet, Ruleset, RulesetAttr as _, RulesetStatus, Scope,
@@ -147,7 +153,13 @@ mod linux {
 
     /// From here on every other system call ends the process.
     pub(super) fn allow_only_computing() -> Option<()> {
-        seccompiler::apply_filter(&filter()?).ok()
+        seccompiler::apply_filter(ready()?).ok()
+    }
+
+    /// The filter, made once: what is forked has it.
+    pub(super) fn ready() -> Option<&'static BpfProgram> {
+        static FILTER: OnceLock<Option<BpfProgram>> = OnceLock::new();
+        FILTER.get_or_init(filter).as_ref()
     }
 
     pub(super) fn filter() -> Option<BpfProgram> {

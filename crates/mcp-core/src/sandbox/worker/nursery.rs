@@ -14,11 +14,12 @@ use rustix::{
     },
 };
 
-use super::{super::nursery, raw, stream::Lost};
+use super::{super::nursery, jail, raw, stream::Lost};
 
 /// Returns in each new worker, whose standard input is then the socket that came with the order.
 /// In the nursery itself it returns when the host is gone.
 pub(super) fn fork_on_order() -> Result<(), Lost> {
+    jail::get_ready();
     let mut children: Vec<OwnedFd> = Vec::new();
     loop {
         if !wait(&mut children)? {
