@@ -51,12 +51,14 @@ impl Nursery {
         Ok(Self { child: start(OwnedFd::from(theirs))?, control })
     }
 
-    /// A new worker with this standard input.
-    pub(super) fn fork(&self, stdin: &OwnedFd) -> io::Result<Forked> {
-        send(&self.control, &[0], stdin)?;
+    /// A new worker with this standard input; nothing where the system has none to give.
+    ///
+    /// After an error the nursery is of no use any more.
+    pub(super) fn fork(&self, stdin: &OwnedFd) -> io::Result<Option<Forked>> {
+        send(&self.control, &[0], Some(stdin))?;
         let mut id = [0; 4];
         let handle = receive(&self.control, &mut id)?;
-        Ok(Forked { id: u32::from_ne_bytes(id), handle })
+        Ok(handle.map(|handle| Forked { id: u32::from_ne_bytes(id), handle }))
     }
 }
 
@@ -79,29 +81,34 @@ impl Forked {
     }
 }
 
-/// Bytes that fill `bytes`, and the descriptor that comes with them.
-pub(super) fn receive(socket: impl AsFd, bytes: &mut [u8]) -> io::Result<OwnedFd> {
+/// Fills `bytes`, and takes the descriptor that may come with them.
+pub(super) fn receive(socket: impl AsFd, bytes: &mut [u8]) -> io::Result<Option<OwnedFd>> {
     let expected = bytes.len();
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
     let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::WAITALL;
     let received = recvmsg(socket, &mut [IoSliceMut::new(bytes)], &mut ancillary, flags)?;
-    let descriptor = ancillary.drain().find_map(|message| match message {
+    if received.bytes != expected {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(ancillary.drain().find_map(|message| match message {
         RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
         _ => None,
-    });
-    match descriptor {
-        Some(descriptor) if received.bytes == expected => Ok(descriptor),
-        _ => Err(io::ErrorKind::UnexpectedEof.into()),
-    }
+    }))
 }
 
-/// Sends bytes with a descriptor.
-pub(super) fn send(socket: impl AsFd, bytes: &[u8], descriptor: &OwnedFd) -> io::Result<()> {
+/// Sends bytes, with a descriptor if there is one.
+pub(super) fn send(
+    socket: impl AsFd,
+    bytes: &[u8],
+    descriptor: Option<&OwnedFd>,
+) -> io::Result<()> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
-    let descriptors = [descriptor.as_fd()];
-    ancillary.push(SendAncillaryMessage::ScmRights(&descriptors));
+    let descriptors: Vec<_> = descriptor.into_iter().map(AsFd::as_fd).collect();
+    if !descriptors.is_empty() {
+        ancillary.push(SendAncillaryMessage::ScmRights(&descriptors));
+    }
     let sent = sendmsg(socket, &[IoSlice::new(bytes)], &mut ancillary, SendFlags::NOSIGNAL)?;
     if sent == bytes.len() { Ok(()) } else { Err(io::ErrorKind::WriteZero.into()) }
 }

@@ -180,38 +180,43 @@ struct Source {
 
 impl Source {
     fn worker(&mut self, settings: &Settings, reaper: &mpsc::Sender<Child>) -> io::Result<Worker> {
-        let (ours, theirs) = UnixStream::pair()?;
-        ours.set_nonblocking(true)?;
-        let process = self.process(settings, OwnedFd::from(theirs))?;
+        let (ours, theirs) = pair()?;
+        #[cfg(target_os = "linux")]
+        if let Some(forked) = self.fork(settings, &theirs) {
+            let process = Process::Forked(forked);
+            return Ok(Worker { process, stream: Some(ours), reaper: reaper.clone() });
+        }
+        // One that failed to be forked may have used the first pair.
+        #[cfg(target_os = "linux")]
+        let (ours, theirs) = pair()?;
+        let process = Process::Started(start(settings, theirs, &[])?);
         Ok(Worker { process, stream: Some(ours), reaper: reaper.clone() })
     }
 
     #[cfg(target_os = "linux")]
-    fn process(&mut self, settings: &Settings, stdin: OwnedFd) -> io::Result<Process> {
-        let may_fork = settings.forks && settings.proven.load(Ordering::Relaxed);
-        if may_fork && self.failures < NURSERIES {
-            match self.fork(settings, &stdin) {
-                Ok(forked) => {
-                    self.failures = 0;
-                    return Ok(Process::Forked(forked));
-                }
-                Err(error) => {
-                    tracing::debug!(error = &error as &dyn std::error::Error, "no forked worker");
-                    self.nursery = None;
-                    self.failures += 1;
-                }
+    fn fork(&mut self, settings: &Settings, stdin: &OwnedFd) -> Option<Forked> {
+        let is_known = settings.proven.load(Ordering::Relaxed);
+        if !settings.forks || !is_known || self.failures >= NURSERIES {
+            return None;
+        }
+        match self.ask_nursery(settings, stdin) {
+            Ok(Some(forked)) => {
+                self.failures = 0;
+                return Some(forked);
+            }
+            // It may still have workers that run.
+            Ok(None) => {}
+            Err(error) => {
+                tracing::debug!(error = &error as &dyn std::error::Error, "no nursery");
+                self.nursery = None;
             }
         }
-        start(settings, stdin, &[]).map(Process::Started)
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn process(&mut self, settings: &Settings, stdin: OwnedFd) -> io::Result<Process> {
-        start(settings, stdin, &[]).map(Process::Started)
+        self.failures += 1;
+        None
     }
 
     #[cfg(target_os = "linux")]
-    fn fork(&mut self, settings: &Settings, stdin: &OwnedFd) -> io::Result<Forked> {
+    fn ask_nursery(&mut self, settings: &Settings, stdin: &OwnedFd) -> io::Result<Option<Forked>> {
         let nursery = match &mut self.nursery {
             Some(nursery) => nursery,
             none => none
@@ -219,6 +224,13 @@ impl Source {
         };
         nursery.fork(stdin)
     }
+}
+
+/// The host's end of a new socket, and the worker's.
+fn pair() -> io::Result<(UnixStream, OwnedFd)> {
+    let (ours, theirs) = UnixStream::pair()?;
+    ours.set_nonblocking(true)?;
+    Ok((ours, OwnedFd::from(theirs)))
 }
 
 /// No `pre_exec`: with it, the whole parent would be forked.

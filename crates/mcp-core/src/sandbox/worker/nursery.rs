@@ -9,8 +9,8 @@ use rustix::{
     event::{PollFd, PollFlags, poll},
     io::Errno,
     process::{
-        Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, pidfd_open,
-        set_parent_process_death_signal, waitid,
+        Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process, pidfd_open,
+        set_parent_process_death_signal, waitid, waitpid,
     },
 };
 
@@ -25,23 +25,34 @@ pub(super) fn fork_on_order() -> Result<(), Lost> {
         if !wait(&mut children)? {
             continue;
         }
-        let socket = nursery::receive(stdin(), &mut [0]).map_err(|_| Lost)?;
-        match raw::fork().map_err(|_| Lost)? {
-            Some(child) => {
-                drop(socket);
-                let handle = pidfd_open(child, PidfdFlags::empty()).map_err(|_| Lost)?;
-                let id = Pid::as_raw_pid(child).cast_unsigned();
-                nursery::send(stdin(), &id.to_ne_bytes(), &handle).map_err(|_| Lost)?;
-                children.push(handle);
-            }
-            None => {
+        let Some(socket) = nursery::receive(stdin(), &mut [0]).map_err(|_| Lost)? else {
+            return Err(Lost);
+        };
+        match raw::fork() {
+            Ok(None) => {
                 drop(children);
                 // Should the nursery be gone already, so is the host, and the first read says so.
                 let _ = set_parent_process_death_signal(Some(Signal::KILL));
                 return raw::become_stdin(&socket).map_err(|_| Lost);
             }
+            Ok(Some(child)) => {
+                let id = Pid::as_raw_pid(child).cast_unsigned().to_ne_bytes();
+                let handle = pidfd_open(child, PidfdFlags::empty()).ok();
+                nursery::send(stdin(), &id, handle.as_ref()).map_err(|_| Lost)?;
+                match handle {
+                    Some(handle) => children.push(handle),
+                    None => bury(child),
+                }
+            }
+            Err(_) => nursery::send(stdin(), &[0; 4], None).map_err(|_| Lost)?,
         }
     }
+}
+
+/// Ends a child that the host cannot be given a handle of.
+fn bury(child: Pid) {
+    let _ = kill_process(child, Signal::KILL);
+    let _ = waitpid(Some(child), WaitOptions::empty());
 }
 
 /// Waits for an order or the end of a child; whether there is an order.
