@@ -18,6 +18,8 @@ mod demo;
 #[cfg(feature = "full")]
 mod full;
 #[cfg(feature = "full")]
+mod hostile;
+#[cfg(feature = "full")]
 mod interop;
 #[cfg(feature = "full")]
 mod specs;
@@ -87,6 +89,12 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "bench",
+        usage: "bench code [--json]",
+        about: "what scripts cost over stdio, beside the same work without a sandbox",
+        run: Run::Full,
+    },
+    Command {
+        name: "bench",
         usage: "bench load --specs DIR [--json]",
         about: "what documents cost in time and memory, from their bytes and from the disk cache",
         run: Run::Full,
@@ -101,6 +109,12 @@ const COMMANDS: &[Command] = &[
         name: "cases",
         usage: "cases --dir DIR",
         about: "small documents with the right answers, requests over a socket",
+        run: Run::Full,
+    },
+    Command {
+        name: "hostile",
+        usage: "hostile --dir DIR [--cpu SECONDS] [--wall SECONDS]",
+        about: "every program of a folder through one session of the real server, which must not mind",
         run: Run::Full,
     },
     Command {

@@ -37,6 +37,7 @@ const FAREWELL: Duration = Duration::from_millis(400);
 
 fn main() -> ExitCode {
     mcp_core::sandbox::worker_main();
+    mcp_core::sandbox::return_memory();
     let cli = Cli::parse_arguments();
     log_to_stderr();
     let outcome = match &cli.action {
