@@ -239,7 +239,9 @@ impl fmt::Display for Error {
                 "what answers on `{place}` does not speak plain HTTP; perhaps it wants `https://`"
             ),
             ErrorKind::Decode { why } => write!(f, "the response cannot be read: {why}"),
-            ErrorKind::RateLimited { retry_after: Some(wait) } if *progress == Progress::NotSent => {
+            ErrorKind::RateLimited { retry_after: Some(wait) }
+                if *progress == Progress::NotSent =>
+            {
                 let seconds = wait.as_secs_f64().ceil();
                 write!(f, "not sent, as `{place}` limits the rate; try again in {seconds} s")
             }

@@ -88,7 +88,11 @@ impl ClientCredentials {
         })
     }
 
-    fn request(&self, secret: &Secret, in_body: bool) -> Result<(Request, Credential), ConfigError> {
+    fn request(
+        &self,
+        secret: &Secret,
+        in_body: bool,
+    ) -> Result<(Request, Credential), ConfigError> {
         let Grant { token_url, client_id, client_secret, scope } = &self.grant;
         let mut form = form_urlencoded::Serializer::new(String::new());
         form.append_pair("grant_type", "client_credentials");

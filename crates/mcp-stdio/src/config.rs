@@ -31,8 +31,9 @@ use mcp_core::{
 };
 
 use crate::{
-    credential::{CredentialSettings, Grant, Scheme, Token},
+    credential::{CredentialSettings, Token},
     given::{Given, SetupError},
+    scheme::{Grant, Scheme},
     settings::{CacheSettings, Confirm, LimitSettings, NetworkSettings, Settings},
 };
 

@@ -5,6 +5,7 @@ mod cli;
 mod config;
 mod credential;
 mod given;
+mod scheme;
 mod settings;
 mod token_command;
 mod transport;

@@ -12,8 +12,9 @@ use url::Url;
 use crate::{
     address::{self, Address},
     cli::{AccessOptions, ApiOptions, Cli, LimitOptions, NetworkOptions},
-    credential::{self, CredentialSettings, Scheme},
+    credential::{self, CredentialSettings},
     given::{Environment, Given, SetupError},
+    scheme::Scheme,
 };
 
 /// A complete, consistent set-up.

@@ -114,7 +114,10 @@ mod tests {
         assert_eq!(supply.lives, None);
         for (text, expected) in [
             ("/no/such/program x", "`--token-command`: `/no/such/program` cannot be started: "),
-            ("sh -c 'echo SECRET; echo SECRET >&2; exit 3'", "`--token-command`: `sh` failed (exit"),
+            (
+                "sh -c 'echo SECRET; echo SECRET >&2; exit 3'",
+                "`--token-command`: `sh` failed (exit",
+            ),
             (r"printf \\377", "`--token-command`: `printf` printed something that is not text"),
         ] {
             let error = run(text).await.unwrap_err().to_string();

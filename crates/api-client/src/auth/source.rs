@@ -74,8 +74,11 @@ impl SecretSource {
     /// Gets a secret from a supplier when it is first needed, and again shortly before it expires
     /// and after the API has turned it away.
     pub fn supplied(label: impl Into<String>, supplier: impl Supplier + 'static) -> Self {
-        let supplied =
-            Supplied { supplier: Box::new(supplier), turn: Default::default(), kept: Mutex::default() };
+        let supplied = Supplied {
+            supplier: Box::new(supplier),
+            turn: Default::default(),
+            kept: Mutex::default(),
+        };
         Self { label: label.into(), origin: Origin::Supplied(Arc::new(supplied)) }
     }
 
@@ -367,7 +370,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_secret_is_replaced_before_it_expires_and_stays_masked() {
-        for (lives, expected) in [(Duration::ZERO, "token-2"), (Duration::from_secs(60), "token-1")] {
+        for (lives, expected) in [(Duration::ZERO, "token-2"), (Duration::from_secs(60), "token-1")]
+        {
             let (source, _) = counting(Some(lives), false);
             source.current().await.unwrap();
             assert_eq!(source.current().await.unwrap().expose(), expected);

@@ -76,9 +76,35 @@ const REQUESTS: &[&str] =
 
 /// What such texts consist of. A real token would have to hold nothing else.
 const FILLERS: &[&str] = &[
-    "a", "access", "an", "api", "auth", "authentik", "change", "changeme", "enter", "goes", "here",
-    "insert", "it", "key", "me", "my", "password", "paste", "personal", "put", "replace", "secret",
-    "sentry", "the", "this", "token", "value", "with", "your",
+    "a",
+    "access",
+    "an",
+    "api",
+    "auth",
+    "authentik",
+    "change",
+    "changeme",
+    "enter",
+    "goes",
+    "here",
+    "insert",
+    "it",
+    "key",
+    "me",
+    "my",
+    "password",
+    "paste",
+    "personal",
+    "put",
+    "replace",
+    "secret",
+    "sentry",
+    "the",
+    "this",
+    "token",
+    "value",
+    "with",
+    "your",
 ];
 
 /// Takes off a scheme that was copied along with the token.

@@ -273,7 +273,12 @@ fn bodies_follow_their_content_type() {
         ("*/*", json!("t"), "text/plain", "t"),
         ("*/*", bytes, "image/png", "hi?"),
         ("application/xml", json!("<a/>"), "application/xml", "<a/>"),
-        ("application/vnd.api+json", json!({ "data": [] }), "application/vnd.api+json", r#"{"data":[]}"#),
+        (
+            "application/vnd.api+json",
+            json!({ "data": [] }),
+            "application/vnd.api+json",
+            r#"{"data":[]}"#,
+        ),
         ("text/csv; charset=utf-8", json!("a,b"), "text/csv; charset=utf-8", "a,b"),
     ];
     for (declared, value, content_type, text) in table {
@@ -386,7 +391,8 @@ fn parts_carry_any_bytes_beside_the_fields_of_a_value() {
     let field = |name: &str, text: &str| {
         format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{text}\r\n")
     };
-    let mut expected = [field("title", "t"), field("n", "1"), field("note", "hello")].concat().into_bytes();
+    let mut expected =
+        [field("title", "t"), field("n", "1"), field("note", "hello")].concat().into_bytes();
     expected.extend_from_slice(
         format!("--{boundary}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a b.bin\"\r\nContent-Type: application/x-thing\r\n\r\n").as_bytes(),
     );

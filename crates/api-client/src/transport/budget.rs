@@ -29,7 +29,8 @@ pub(super) struct Told {
 impl Told {
     /// Reads the headers of a response, looked up by lower-case name.
     pub(super) fn read<'a>(header: impl Fn(&str) -> Option<&'a str>, now: SystemTime) -> Self {
-        let structured = header("ratelimit").and_then(|it| Self::structured(it, header("ratelimit-policy")));
+        let structured =
+            header("ratelimit").and_then(|it| Self::structured(it, header("ratelimit-policy")));
         if let Some(told) = structured {
             return told;
         }
@@ -108,7 +109,8 @@ fn moment_or_delay(text: &str, now: SystemTime) -> Option<Duration> {
         it if it < MILLISECONDS_SINCE_1970 => it,
         it => it / 1000.0,
     };
-    let moment = SystemTime::UNIX_EPOCH.checked_add(Duration::try_from_secs_f64(since_1970).ok()?)?;
+    let moment =
+        SystemTime::UNIX_EPOCH.checked_add(Duration::try_from_secs_f64(since_1970).ok()?)?;
     Some(moment.duration_since(now).unwrap_or_default())
 }
 
@@ -116,7 +118,9 @@ fn moment_or_delay(text: &str, now: SystemTime) -> Option<Duration> {
 mod tests {
     use super::*;
 
-    fn told(headers: &[(&str, &'static str)]) -> (Option<u64>, Option<u64>, Option<u64>, Option<String>) {
+    fn told(
+        headers: &[(&str, &'static str)],
+    ) -> (Option<u64>, Option<u64>, Option<u64>, Option<String>) {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_793_959_200);
         let header = |name: &str| headers.iter().find(|(known, _)| *known == name).map(|it| it.1);
         let Told { resource, limit, remaining, reset } = Told::read(header, now);
@@ -127,7 +131,10 @@ mod tests {
     fn every_dialect_of_rate_limit_headers_is_understood() {
         let table: [(&[(&str, &'static str)], _); 10] = [
             (
-                &[("ratelimit", "\"default\";r=50;t=30"), ("ratelimit-policy", "\"default\";q=100;w=60")],
+                &[
+                    ("ratelimit", "\"default\";r=50;t=30"),
+                    ("ratelimit-policy", "\"default\";q=100;w=60"),
+                ],
                 (Some(100), Some(50), Some(30), None),
             ),
             (
@@ -137,7 +144,10 @@ mod tests {
                 ],
                 (Some(1000), Some(0), Some(90), None),
             ),
-            (&[("ratelimit", "limit=100, remaining=5, reset=9")], (Some(100), Some(5), Some(9), None)),
+            (
+                &[("ratelimit", "limit=100, remaining=5, reset=9")],
+                (Some(100), Some(5), Some(9), None),
+            ),
             (
                 &[
                     ("ratelimit-limit", "100, 100;w=60"),

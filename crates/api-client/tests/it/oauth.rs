@@ -56,7 +56,10 @@ async fn a_token_is_fetched_once_for_all_calls_that_wait() {
     assert_eq!(endpoint.lines(), ["POST /o/token/?tenant=a"]);
     let asked = endpoint.requests().remove(0);
     // `agent+7:CLIENT%2Fsecret%2B77%3Dx`, each part as a form writes it.
-    assert!(asked.contains("authorization: Basic YWdlbnQrNzpDTElFTlQlMkZzZWNyZXQlMkI3NyUzRHg="), "{asked}");
+    assert!(
+        asked.contains("authorization: Basic YWdlbnQrNzpDTElFTlQlMkZzZWNyZXQlMkI3NyUzRHg="),
+        "{asked}"
+    );
     assert!(asked.ends_with("grant_type=client_credentials&scope=read+write"), "{asked}");
 }
 
@@ -79,7 +82,8 @@ async fn a_token_that_is_about_to_expire_is_replaced() {
 async fn a_read_that_is_turned_away_is_sent_once_more_with_another_token() {
     let tokens = vec![granted("access-token-1", ""), granted("access-token-2", "")];
     let endpoint = Server::start(tokens).await;
-    let api = Server::start(vec![http(401, "", "no"), http(200, "", "ok"), http(401, "", "no")]).await;
+    let api =
+        Server::start(vec![http(401, "", "no"), http(200, "", "ok"), http(401, "", "no")]).await;
     let transport = transport(&api, endpoint.url("/token"), true);
     let response = transport.send(&get("/x"), Effect::Read, soon()).await.unwrap();
     assert_eq!(response.status, 200);
@@ -116,7 +120,10 @@ async fn a_server_that_takes_the_secret_in_the_body_alone_gets_it_there() {
     let asked = endpoint.requests();
     let in_body = "&client_id=agent+7&client_secret=CLIENT%2Fsecret%2B77%3Dx";
     let way = |text: &String| (text.contains("authorization: "), text.ends_with(in_body));
-    assert_eq!(asked.iter().map(way).collect::<Vec<_>>(), [(true, false), (false, true), (false, true)]);
+    assert_eq!(
+        asked.iter().map(way).collect::<Vec<_>>(),
+        [(true, false), (false, true), (false, true)]
+    );
 }
 
 async fn failure(transport: &Transport) -> Error {
@@ -139,7 +146,7 @@ async fn no_secret_shows_in_what_goes_wrong_and_both_are_masked() {
     let api = Server::start(vec![http(200, "", "ok")]).await;
     let expected = [
         "answered 400 invalid_client not [secret]",
-        "a token request follows none",
+        "only GET and HEAD follow to another origin",
         "holds no `access_token`",
         "another kind than bearer",
     ];
@@ -158,9 +165,13 @@ async fn no_secret_shows_in_what_goes_wrong_and_both_are_masked() {
     let working = Server::start(vec![granted("access-token-1", "")]).await;
     let transport = transport(&api, working.url("/token"), false);
     transport.send(&get("/x"), Effect::Read, soon()).await.unwrap();
-    let echoed = "Bearer access-token-1, YWNjZXNzLXRva2VuLTE=, CLIENT%2Fsecret%2B77%3Dx, CLIENT/secret+77=x";
+    let echoed =
+        "Bearer access-token-1, YWNjZXNzLXRva2VuLTE=, CLIENT%2Fsecret%2B77%3Dx, CLIENT/secret+77=x";
     let masked = transport.mask(echoed).into_owned();
-    assert!(!masked.contains("token") && !masked.contains("YWNj") && !masked.contains("77"), "{masked}");
+    assert!(
+        !masked.contains("token") && !masked.contains("YWNj") && !masked.contains("77"),
+        "{masked}"
+    );
     assert_eq!(masked.matches("[secret]").count(), 4, "{masked}");
 }
 

@@ -47,7 +47,11 @@ impl Folder {
     /// The binary for an API at `base`.
     fn command(&self, base: &str) -> Command {
         let mut command = support::binary();
-        command.arg("--openapi").arg(self.path("spec.json")).args(["--base-url", base, "--trusted"]);
+        command.arg("--openapi").arg(self.path("spec.json")).args([
+            "--base-url",
+            base,
+            "--trusted",
+        ]);
         command
     }
 }
@@ -80,16 +84,28 @@ async fn each_way_to_give_a_credential_puts_it_into_its_place() {
         (&["--token-file", &file], &bearer),
         (&["--token-file", &url], &bearer),
         (&["--token-command", &command], &bearer),
-        (&["--token-env", "MY_TOKEN", "--auth", "header:X-Api-Key"], "x-api-key: SECRET-abc123XYZ\r\n"),
+        (
+            &["--token-env", "MY_TOKEN", "--auth", "header:X-Api-Key"],
+            "x-api-key: SECRET-abc123XYZ\r\n",
+        ),
         // ann:SECRET-abc123XYZ
-        (&["--token-env", "MY_TOKEN", "--auth", "basic:ann"], "authorization: Basic YW5uOlNFQ1JFVC1hYmMxMjNYWVo=\r\n"),
-        (&["--token-file", &file, "--auth", "query:key"], "GET /echo?key=SECRET-abc123XYZ HTTP/1.1\r\n"),
+        (
+            &["--token-env", "MY_TOKEN", "--auth", "basic:ann"],
+            "authorization: Basic YW5uOlNFQ1JFVC1hYmMxMjNYWVo=\r\n",
+        ),
+        (
+            &["--token-file", &file, "--auth", "query:key"],
+            "GET /echo?key=SECRET-abc123XYZ HTTP/1.1\r\n",
+        ),
         (&["--header", "X-Tenant: acme"], "x-tenant: acme\r\n"),
     ];
     for (arguments, expected) in table {
         let echo = Echo::start();
         let mut command = folder.command(&echo.base());
-        command.args(arguments).env("MY_TOKEN", TOKEN).env("PATH", std::env::var_os("PATH").unwrap());
+        command
+            .args(arguments)
+            .env("MY_TOKEN", TOKEN)
+            .env("PATH", std::env::var_os("PATH").unwrap());
         let mut session = support::connect(command).await;
         let (is_error, text) = run(&mut session, ECHO).await;
         assert!(!is_error && !text.contains("abc123"), "{arguments:?}: {text}");
@@ -110,7 +126,8 @@ async fn a_changed_token_file_counts_at_once_and_a_refused_token_leaves_the_sess
     command.args(["--token-file", &file]);
     let mut session = support::connect(command).await;
     run(&mut session, ECHO).await;
-    let (is_error, text) = run(&mut session, "return (await api.request('GET', '/denied')).data").await;
+    let (is_error, text) =
+        run(&mut session, "return (await api.request('GET', '/denied')).data").await;
     assert!(is_error && text.contains("token expired"), "{text}");
     assert!(text.contains("not accepted: check `--token-file`"), "{text}");
     folder.write("token", "second-token");
@@ -129,7 +146,8 @@ async fn a_token_nobody_filled_in_ends_the_start() {
     let folder = Folder::new();
     let echo = Echo::start();
     for text in ["${MY_TOKEN}", "<token>", "your-token-here", "{env:MY_TOKEN}"] {
-        let output = folder.command(&echo.base()).args(["--token-env", "T"]).env("T", text).output();
+        let output =
+            folder.command(&echo.base()).args(["--token-env", "T"]).env("T", text).output();
         let output = output.unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{text}: {stderr}");
@@ -143,19 +161,28 @@ async fn a_token_nobody_filled_in_ends_the_start() {
 async fn no_log_level_and_no_echo_shows_the_token() {
     let folder = Folder::new();
     let echo = Echo::start();
-    let levels = "trace,hyper=trace,hyper_util=trace,h2=trace,reqwest=trace,rustls=trace,rmcp=trace";
-    for scheme in ["bearer", "header:X-Key", "basic:ann", "query:key"] {
+    let levels =
+        "trace,hyper=trace,hyper_util=trace,h2=trace,reqwest=trace,rustls=trace,rmcp=trace";
+    for scheme in ["bearer", "header:X-Key", "basic:ann", "query:key", "oauth:agent"] {
         let mut command = folder.command(&echo.base());
+        if scheme.starts_with("oauth") {
+            command.arg("--token-url").arg(format!("{}/token", echo.base()));
+        }
         command.args(["--token-env", "T", "--auth", scheme, "--header", "X-Gate: gate-hunter22"]);
         command.env("T", TOKEN).env("RUST_LOG", levels);
         let code = "const r = await api.request('GET', '/echo?a=1'); console.log(r.headers); const f = await api.request('GET', '/denied'); return [r.data, f.data]";
         let (text, log) = once(command, code).await;
         assert!(text.contains("[secret]") && log.contains("TRACE"), "{scheme}: {text}");
-        for hidden in ["abc123", "hunter22", "U0VDUkVULWFiYzEyM", "%61%62%63%31%32%33"] {
+        for hidden in ["abc123", "uvw456", "hunter22", "U0VDUkVULWFiYzEyM", "%61%62%63%31%32%33"] {
             assert!(!text.contains(hidden), "{scheme}: {hidden} in {text}");
             assert!(!log.contains(hidden), "{scheme}: {hidden} in the log");
         }
     }
+    let sent = echo.heads();
+    assert!(
+        sent.iter().any(|it| it.contains("authorization: Bearer ACCESS-uvw456RST")),
+        "{sent:?}"
+    );
 }
 
 /// P59 and P74: a private authority is trusted by option or by variable, from a path with spaces.
@@ -301,8 +328,11 @@ async fn every_line_of_stdout_ends_with_a_line_feed_alone() {
     drop(input);
     let output = child.wait_with_output().unwrap().stdout;
     assert!(!output.contains(&b'\r'));
-    let lines: Vec<Value> =
-        output.split(|it| *it == b'\n').filter(|it| !it.is_empty()).map(|it| serde_json::from_slice(it).unwrap()).collect();
+    let lines: Vec<Value> = output
+        .split(|it| *it == b'\n')
+        .filter(|it| !it.is_empty())
+        .map(|it| serde_json::from_slice(it).unwrap())
+        .collect();
     assert_eq!(lines.len(), 2);
     assert!(output.ends_with(b"}\n"));
 }
