@@ -8,6 +8,7 @@ mod config_file;
 mod credential;
 mod given;
 mod init;
+mod scheme;
 mod settings;
 mod token_command;
 mod tools;
