@@ -122,7 +122,7 @@ impl Context {
                 docs: None,
                 surface,
                 reach: Arc::default(),
-                confirm: ConfirmMode::Code,
+                confirm: ConfirmMode::Plan,
                 limits: Limits::default(),
                 pool,
                 confirmations: Arc::new(MemoryConfirmations::default()),

@@ -18,6 +18,7 @@ pub mod openapi;
 pub mod output;
 #[allow(dead_code, reason = "families of tools that follow take the rest of them")]
 mod params;
+mod plain_mode;
 pub mod profile;
 mod render;
 pub mod sandbox;

@@ -120,8 +120,8 @@ pub(crate) struct AccessOptions {
     #[arg(long)]
     pub(crate) trusted: bool,
 
-    /// What is shown before a script writes: plan (its requests), code (the script) or off
-    /// [default: code]
+    /// What is shown before a script writes: plan (its exact requests), code (the script) or off
+    /// [default: plan]
     #[arg(long, value_name = "MODE")]
     pub(crate) confirm: Option<String>,
 

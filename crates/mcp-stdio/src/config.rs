@@ -100,6 +100,7 @@ pub(crate) fn context(settings: &Settings) -> Result<Context, SetupError> {
     }));
     let api = Api { profile, transport, document };
     let confirm = match settings.confirm {
+        Confirm::Plan => ConfirmMode::Plan,
         Confirm::Code => ConfirmMode::Code,
         Confirm::Off => ConfirmMode::Off,
     };

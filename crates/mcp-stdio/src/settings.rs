@@ -40,6 +40,7 @@ pub(crate) struct AccessSettings {
 /// What is shown before a script writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Confirm {
+    Plan,
     Code,
     Off,
 }
@@ -238,13 +239,13 @@ fn trust(
 
 fn confirm(options: &AccessOptions, env: Environment<'_>) -> Result<Confirm, SetupError> {
     let Some(given) = Given::option("confirm", options.confirm.as_ref(), env)? else {
-        return Ok(Confirm::Code);
+        return Ok(Confirm::Plan);
     };
     match given.text.as_str() {
         "code" => Ok(Confirm::Code),
         "off" => Ok(Confirm::Off),
-        "plan" => Err(given.is_not("available in this version", "use code or off")),
-        _ => Err(given.is_not("a way to confirm", "use code or off")),
+        "plan" => Ok(Confirm::Plan),
+        _ => Err(given.is_not("a way to confirm", "use plan, code or off")),
     }
 }
 
@@ -355,9 +356,7 @@ mod tests {
             (with(&["--name", "my-api"]), &[], "`--name` cannot be used: `my-api`"),
             (vec!["--name", "x"], &SENTRY, "`--name` is for custom APIs, and this one is Sentry"),
             (vec!["--trusted"], &SENTRY, "`--trusted` is for custom APIs"),
-            (vec!["--surface", "plain"], &SENTRY, "`--surface` is `plain`, which is not available"),
             (vec!["--surface", "all"], &SENTRY, "`--surface` is `all`, which is not a surface"),
-            (vec!["--confirm", "plan"], &SENTRY, "`--confirm` is `plan`, which is not available"),
             (vec!["--timeout", "0"], &SENTRY, "`--timeout` is `0`, which is not within bounds"),
             (vec!["--heap", "1e3"], &SENTRY, "`--heap` is `1e3`, which is not within bounds"),
             (vec!["--mark-read", "search"], &SENTRY, "`--mark-read` is `search`"),
@@ -385,7 +384,7 @@ mod tests {
     fn without_options_the_defaults_hold() {
         let settings = resolve(&[], &AUTHENTIK).unwrap();
         assert_eq!(settings.address.base_url.as_str(), "https://id.test/api/v3");
-        assert_eq!(settings.confirm, Confirm::Code);
+        assert_eq!(settings.confirm, Confirm::Plan);
         assert_eq!(settings.cache, CacheSettings::User);
         assert_eq!(settings.network.timeout, Duration::from_secs(30));
         assert!(settings.network.retries);

@@ -45,9 +45,10 @@ impl ToolSettings {
             experimental: Given::switch("experimental", sentry.experimental, env)?,
             docs: if has_sentry { docs(sentry, env)? } else { None },
         };
-        if settings.constraints.is_pinned() && settings.surface == Some(Surface::CodeMode) {
+        if settings.constraints.is_pinned() && settings.surface.is_some_and(|it| !it.has_catalog())
+        {
             return Err(SetupError::new(
-                "a session that is limited to an organization or project has no code mode",
+                "a session that is limited to an organization or project has the catalog alone",
                 "leave `--surface` out, or use `--surface catalog`",
             ));
         }
@@ -81,9 +82,6 @@ fn surface(
             Err(given.is_not("for this API: the catalog is Sentry's", "use code-mode"))
         }
         Ok(surface) => Ok(Some(surface)),
-        Err(_) if given.text == "plain" => {
-            Err(given.is_not("available in this version", "use code-mode"))
-        }
         Err(_) => {
             let known: Vec<_> = Surface::ALL.iter().map(|it| it.id()).collect();
             Err(given.is_not("a surface", &format!("use {}", known.join(", "))))
@@ -230,14 +228,13 @@ mod tests {
                 "`--disable-skills` leaves no skill",
             ),
             (&["--surface", "all"], "`--surface` is `all`, which is not a surface"),
-            (&["--surface", "plain"], "`--surface` is `plain`, which is not available"),
             (
                 &["--organization-slug", "a/b"],
                 "`--organization-slug` is `a/b`, which is not a slug",
             ),
             (
                 &["--project-slug", "web", "--surface", "code-mode"],
-                "a session that is limited to an organization or project has no code mode",
+                "a session that is limited to an organization or project has the catalog alone",
             ),
             (&["--docs-url", "ftp://x"], "`--docs-url` is `ftp://x`, which is not an http"),
         ];

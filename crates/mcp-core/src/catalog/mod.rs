@@ -19,7 +19,9 @@ mod laws;
 mod search_docs;
 mod whoami;
 
-use crate::tool::Registered;
+use std::sync::OnceLock;
+
+use crate::tool::{Definition, Registered};
 
 /// Every tool, by family.
 pub(crate) const ALL: &[&dyn Registered] = &[
@@ -39,3 +41,13 @@ pub(crate) const ALL: &[&dyn Registered] = &[
     &get_snapshot_image::GetSnapshotImage,
     &get_latest_base_snapshot::GetLatestBaseSnapshot,
 ];
+
+/// What each tool says of itself to a session that is pinned to nothing; derived when somebody first
+/// asks, and the same for everybody.
+static WHOLE: [OnceLock<Definition>; ALL.len()] = [const { OnceLock::new() }; ALL.len()];
+
+/// The definition of a tool, by its position in [`ALL`].
+pub(crate) fn whole_definition(position: usize) -> Option<&'static Definition> {
+    let (tool, whole) = (ALL.get(position)?, WHOLE.get(position)?);
+    Some(whole.get_or_init(|| tool.whole_definition()))
+}

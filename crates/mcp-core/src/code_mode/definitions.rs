@@ -106,6 +106,9 @@ pub(super) fn execute(cx: &Context) -> Definition {
 
 pub(super) fn execute_write(cx: &Context) -> Definition {
     let protocol = match cx.confirm {
+        ConfirmMode::Plan => {
+            "Two calls: the first rehearses the script (reads run, writes are only recorded) and answers the exact `plan` with a `confirm` line; the second, with the identical `code` and that `confirm`, sends exactly the planned writes."
+        }
         ConfirmMode::Code => {
             "Two calls: the first runs nothing and answers `confirm`; the second, with the identical `code` and that `confirm`, runs it once."
         }
@@ -142,7 +145,7 @@ fn code() -> Argument {
 }
 
 /// `the authentik API`, `the gitea and github APIs`; an API without a name is `this API`.
-fn the_api(cx: &Context) -> String {
+pub(crate) fn the_api(cx: &Context) -> String {
     let titles: Vec<_> = cx.apis.iter().map(|it| it.profile.title.as_str()).collect();
     match titles.as_slice() {
         [one] if one.contains(' ') => "this API".to_owned(),

@@ -2,7 +2,7 @@
 //! writes are confirmed.
 //!
 //! Reading order: [`policy`] (what may be sent), `script_api` (what a script can reach), `run` (one
-//! script, from source to report), then the three tools.
+//! script, from source to report), `plan` (writes rehearsed, shown and held to), then the three tools.
 
 pub mod answer;
 mod call;
@@ -12,12 +12,15 @@ mod execute;
 mod execute_write;
 mod journal;
 mod paginate;
+mod plan;
 pub mod policy;
 mod report;
 mod response;
-mod run;
+pub(crate) mod run;
 mod script_api;
-mod search;
+pub(crate) mod search;
+mod single_call;
+pub(crate) mod writing;
 
 use api_client::request::Request;
 use serde_json::value::RawValue;

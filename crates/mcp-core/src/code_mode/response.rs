@@ -13,6 +13,8 @@ use crate::{
     sandbox::{HostError, HostReply},
 };
 
+use super::script_api::Answered;
+
 /// How much of an error body goes into the message of a thrown error, in characters.
 const SHOWN_OF_FAILURE: usize = 600;
 
@@ -20,11 +22,8 @@ const SHOWN_OF_FAILURE: usize = 600;
 ///
 /// # Errors
 /// When the body cannot be written as JSON; does not happen with text that was just checked.
-pub(super) fn to_reply(
-    response: &Response,
-    operation: &Operation,
-    transport: &Transport,
-) -> Result<HostReply, HostError> {
+pub(super) fn to_reply(answered: &Answered, transport: &Transport) -> Result<HostReply, HostError> {
+    let Answered { response, operation, url: _, placeholder } = answered;
     let headers: Map<String, Value> = response
         .headers
         .iter()
@@ -46,8 +45,13 @@ pub(super) fn to_reply(
     json.pop();
     json.push_str(",\"data\":");
     json.push_str(&data.to_json());
+    if let Some(placeholder) = placeholder {
+        json.push_str(",\"placeholder\":");
+        json.push_str(placeholder);
+    }
     json.push('}');
-    Ok(HostReply { json, big_integers: data.has_big_integers() })
+    let in_placeholder = placeholder.as_deref().is_some_and(has_big_integers);
+    Ok(HostReply { json, big_integers: data.has_big_integers() || in_placeholder })
 }
 
 /// The body of a response.

@@ -21,7 +21,7 @@ use super::{
 /// Rows of an answer when the caller names no limit.
 const DEFAULT_LIMIT: usize = 20;
 
-pub(super) struct Search;
+pub(crate) struct Search;
 
 #[async_trait]
 impl Tool for Search {
@@ -79,7 +79,7 @@ async fn one(
     Ok(answer::answer(api, &loaded, &cx.access, query, limit, detail))
 }
 
-fn find<'a>(cx: &'a Context, name: &str) -> Result<&'a std::sync::Arc<Api>, ToolError> {
+pub(crate) fn find<'a>(cx: &'a Context, name: &str) -> Result<&'a std::sync::Arc<Api>, ToolError> {
     cx.apis.iter().find(|api| api.profile.binding == name).ok_or_else(|| {
         let known: Vec<_> = cx.apis.iter().map(|it| format!("`{}`", it.profile.binding)).collect();
         ToolError::user(format!("there is no API `{name}` here"))

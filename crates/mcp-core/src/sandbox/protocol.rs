@@ -29,7 +29,9 @@ pub(super) const BUILD: u64 = fingerprint(&[
     include_bytes!("protocol.rs"),
     include_bytes!("limits.rs"),
     include_bytes!("worker/prelude.js"),
+    include_bytes!("worker/placeholders.js"),
     include_bytes!("worker/polyfills.js"),
+    include_bytes!("worker/mod.rs"),
     include_bytes!("worker/runtime.rs"),
     include_bytes!("worker/state.rs"),
     include_bytes!("worker/host_functions.rs"),
@@ -63,6 +65,8 @@ pub(super) enum ToWorker {
 pub(super) enum FromWorker {
     /// Comes once, first.
     Hello(Hello),
+    /// Comes once, when the script has arrived and nothing of it has run.
+    Started,
     Call(Call),
     Log(String),
     /// Comes last.
@@ -151,6 +155,8 @@ pub(super) struct Report {
     /// JSON text.
     pub result: Result<String, Failure>,
     pub warnings: Vec<Warning>,
+    /// Where a rehearsed script looked at what a placeholder stands for.
+    pub observations: Vec<Warning>,
     pub stop: Option<Stop>,
     pub cpu: Duration,
 }

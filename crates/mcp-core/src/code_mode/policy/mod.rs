@@ -17,7 +17,7 @@ use std::fmt;
 use serde_json::value::RawValue;
 
 use crate::{
-    context::Api,
+    context::{Api, Surface},
     openapi::{Document, Operation, RouteError, source::Loaded},
 };
 
@@ -97,6 +97,8 @@ pub struct Policy<'a> {
     pub access: &'a Access,
     /// What the running tool allows.
     pub mode: Mode,
+    /// Which tools the refusals speak of.
+    pub surface: Surface,
 }
 
 /// A documented operation with the values its path was called with.
@@ -171,11 +173,17 @@ impl Policy<'_> {
             ));
         }
         if effect == Effect::Write && self.mode == Mode::Read {
+            let advice = match self.surface {
+                Surface::Plain => {
+                    "`call_operation` only reads: nothing was sent; use `call_operation_write`"
+                }
+                Surface::CodeMode => {
+                    "`execute` only reads: nothing was sent; run the whole script with `execute_write`"
+                }
+            };
             return Err(Refusal::new(
                 Rule::ReadOnly,
-                format!(
-                    "{shown} can change things, and `execute` only reads: nothing was sent; run the whole script with `execute_write`"
-                ),
+                format!("{shown} can change things, and {advice}"),
             ));
         }
         Ok(effect)
