@@ -13,7 +13,6 @@ const MAX_DETAIL: usize = 500;
 
 /// Why there is no entity.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum Error {
     /// The request could not be sent, or no usable answer came.
     #[error(transparent)]
