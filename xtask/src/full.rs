@@ -16,8 +16,8 @@ use mcp_core::{
 use url::Url;
 
 use crate::{
-    bench::{load, retrieval},
-    cases, demo, interop, specs,
+    bench::{load, retrieval, start},
+    cases, definitions, demo, interop, specs,
 };
 
 pub(crate) fn run(command: &str, arguments: &[String]) -> Result<ExitCode> {
@@ -25,6 +25,10 @@ pub(crate) fn run(command: &str, arguments: &[String]) -> Result<ExitCode> {
         "demo" => {
             Options::read(arguments, &[], &[])?;
             demo::run()?;
+        }
+        "definitions" => {
+            Options::read(arguments, &[], &[])?;
+            definitions::run()?;
         }
         "interop" => interop::run(arguments)?,
         "test-client" => return demo::test_client(arguments),
@@ -44,8 +48,9 @@ pub(crate) fn run(command: &str, arguments: &[String]) -> Result<ExitCode> {
 }
 
 fn bench(arguments: &[String]) -> Result<()> {
-    let (kind, rest) =
-        arguments.split_first().context("which bench? There are `retrieval` and `load`")?;
+    let (kind, rest) = arguments
+        .split_first()
+        .context("which bench? There are `retrieval`, `load` and `start`")?;
     match (kind.as_str(), rest) {
         ("retrieval", rest) => bench_retrieval(rest),
         ("load", [one, way, file]) if one == load::ONE => load::one(way, Path::new(file)),
@@ -53,7 +58,8 @@ fn bench(arguments: &[String]) -> Result<()> {
             let options = Options::read(rest, &["--specs"], &["--json"])?;
             load::run(options.folder("--specs")?, options.has("--json"))
         }
-        (other, _) => bail!("no bench `{other}`: there are `retrieval` and `load`"),
+        ("start", rest) => start::run(Options::read(rest, &[], &["--json"])?.has("--json")),
+        (other, _) => bail!("no bench `{other}`: there are `retrieval`, `load` and `start`"),
     }
 }
 

@@ -12,6 +12,8 @@ mod bench;
 #[cfg(feature = "full")]
 mod cases;
 #[cfg(feature = "full")]
+mod definitions;
+#[cfg(feature = "full")]
 mod demo;
 #[cfg(feature = "full")]
 mod full;
@@ -60,6 +62,12 @@ const COMMANDS: &[Command] = &[
         run: Run::Here(tidy::run),
     },
     Command {
+        name: "definitions",
+        usage: "definitions",
+        about: "writes docs/tools.md and docs/definitions/ from the catalog; what each tool costs",
+        run: Run::Full,
+    },
+    Command {
         name: "test-client",
         usage: "test-client [ARGUMENT ...]",
         about: "talks to a server by hand; without `--stdio` or `--url` to the demo's",
@@ -81,6 +89,12 @@ const COMMANDS: &[Command] = &[
         name: "bench",
         usage: "bench load --specs DIR [--json]",
         about: "what documents cost in time and memory, from their bytes and from the disk cache",
+        run: Run::Full,
+    },
+    Command {
+        name: "bench",
+        usage: "bench start [--json]",
+        about: "how soon the server answers after its start, and what `tools/list` takes",
         run: Run::Full,
     },
     Command {

@@ -57,7 +57,6 @@ pub enum Progress {
 
 /// What went wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum ErrorKind {
     /// The host name cannot be resolved.
     Dns,

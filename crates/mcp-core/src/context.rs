@@ -12,9 +12,13 @@ use crate::{
         confirm::{ConfirmMode, ConfirmationStore, MemoryConfirmations},
         policy::Access,
     },
+    constraints::Constraints,
+    docs::DocsSource,
     openapi::source::DocumentSource,
-    profile::Profile,
+    profile::{Kind, Profile},
     sandbox::{Limits, Pool},
+    skill::Skills,
+    surfaces::{Reach, Surface},
 };
 
 /// One upstream API: how to reach it, how to read its document, what is particular to it.
@@ -41,13 +45,6 @@ impl Api {
         let host = base.host_str().unwrap_or_default();
         base.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
     }
-}
-
-/// Which tools a server instance shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Surface {
-    /// `search`, `execute`, `execute_write`.
-    CodeMode,
 }
 
 /// Name and version the server gives itself in the handshake.
@@ -84,8 +81,18 @@ pub struct Context {
     pub apis: Vec<Arc<Api>>,
     /// What the operator granted.
     pub access: Access,
+    /// What the operator granted of the tools.
+    pub skills: Skills,
+    /// What the session is pinned to.
+    pub constraints: Constraints,
+    /// Whether tools that may still change are there.
+    pub experimental: bool,
+    /// Where the documentation comes from, if it comes from anywhere.
+    pub docs: Option<DocsSource>,
     /// Which tools are shown.
     pub surface: Surface,
+    /// How the session reaches its tools; found out when the server is built.
+    pub(crate) reach: Arc<Reach>,
     /// How `execute_write` asks before it writes.
     pub confirm: ConfirmMode,
     /// Limits of one script.
@@ -103,12 +110,18 @@ pub struct Context {
 impl Context {
     /// Starts a context for `api`, with the defaults of a local, single-user server.
     pub fn builder(identity: Identity, pool: Arc<Pool>, api: Api) -> ContextBuilder {
+        let surface = Surface::default_for(api.profile.kind);
         ContextBuilder {
             context: Self {
                 identity,
                 apis: vec![Arc::new(api)],
                 access: Access::default(),
-                surface: Surface::CodeMode,
+                skills: Skills::active(),
+                constraints: Constraints::default(),
+                experimental: false,
+                docs: None,
+                surface,
+                reach: Arc::default(),
                 confirm: ConfirmMode::Code,
                 limits: Limits::default(),
                 pool,
@@ -117,6 +130,11 @@ impl Context {
                 clock: Arc::new(SystemClock),
             },
         }
+    }
+
+    /// The Sentry among the APIs, which the catalog is for.
+    pub(crate) fn sentry(&self) -> Option<&Arc<Api>> {
+        self.apis.iter().find(|api| api.profile.kind == Kind::Sentry)
     }
 
     /// The API a script's binding number stands for.
@@ -136,6 +154,41 @@ impl ContextBuilder {
     #[must_use]
     pub fn access(mut self, access: Access) -> Self {
         self.context.access = access;
+        self
+    }
+
+    /// What the operator granted of the tools.
+    #[must_use]
+    pub fn skills(mut self, skills: Skills) -> Self {
+        self.context.skills = skills;
+        self
+    }
+
+    /// What the session is pinned to.
+    #[must_use]
+    pub fn constraints(mut self, constraints: Constraints) -> Self {
+        self.context.constraints = constraints;
+        self
+    }
+
+    /// Whether tools that may still change are there.
+    #[must_use]
+    pub fn experimental(mut self, experimental: bool) -> Self {
+        self.context.experimental = experimental;
+        self
+    }
+
+    /// Where the documentation comes from; by default from nowhere.
+    #[must_use]
+    pub fn docs(mut self, docs: DocsSource) -> Self {
+        self.context.docs = Some(docs);
+        self
+    }
+
+    /// Which tools are shown; by default what suits the API.
+    #[must_use]
+    pub fn surface(mut self, surface: Surface) -> Self {
+        self.context.surface = surface;
         self
     }
 

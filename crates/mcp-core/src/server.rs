@@ -13,8 +13,8 @@ use rmcp::{
         CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
         CustomResult, ElicitRequestParams, ElicitationAction, ElicitationSchema, ErrorCode,
         ErrorData, Implementation, JsonObject, ListToolsResult, PaginatedRequestParams,
-        ProgressNotificationParam, ProgressToken, ServerCapabilities, ServerConfig,
-        SubscriptionFilter, Tool as WireTool, ToolAnnotations,
+        ProgressNotificationParam, ProgressToken, ResourceContents, ServerCapabilities,
+        ServerConfig, SubscriptionFilter, Tool as WireTool, ToolAnnotations,
     },
     service::{ElicitationMode, RequestContext},
 };
@@ -22,11 +22,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     caller::{Answer, Caller},
-    code_mode::{self, definitions},
     context::Context,
-    error::ToolError,
-    output::Content,
-    tool::{Definition, Effect, Tool, World},
+    output::{Content, Part},
+    session::{Session, Shown},
+    tool::World,
 };
 
 /// What the binaries need of the protocol's SDK.
@@ -60,9 +59,6 @@ const KNOWN_METHODS: &[&str] = &[
     "tools/list",
 ];
 
-/// Names that agents try as tools, with what they exist as.
-const INNER_FUNCTIONS: &[&str] = &["request", "call", "paginate", "describe", "operations", "api"];
-
 /// Builds the server that transports and embedders serve: the one entry.
 pub fn build_server(context: Context) -> impl ServerHandler + Clone {
     Server::new(context, CancellationToken::new())
@@ -79,42 +75,26 @@ struct Server {
 }
 
 struct Inner {
-    context: Context,
-    tools: Vec<(Definition, Box<dyn Tool>)>,
+    session: Session,
     listed: Vec<WireTool>,
     gone: CancellationToken,
 }
 
 impl Server {
     fn new(context: Context, gone: CancellationToken) -> Self {
-        let tools: Vec<_> = code_mode::tools(&context)
-            .into_iter()
-            .map(|it| (it.definition(&context), it))
-            .collect();
-        let listed = tools.iter().map(|(definition, _)| wire_tool(definition)).collect();
-        Self { inner: Arc::new(Inner { context, tools, listed, gone }) }
-    }
-
-    fn unknown_tool(&self, name: &str) -> ErrorData {
-        let names: Vec<_> = self.inner.listed.iter().map(|it| format!("`{}`", it.name)).collect();
-        let plain = name.rsplit('.').next().unwrap_or(name);
-        let advice = if INNER_FUNCTIONS.contains(&plain) {
-            "it exists only inside the `code` of `execute`"
-        } else {
-            "operations of the API are not tools: find them with `search`, then call them inside the `code` of `execute`"
-        };
-        let message =
-            format!("unknown tool `{name}`; the tools are {}; {advice}", names.join(", "));
-        ErrorData::invalid_params(message, None)
+        let session = Session::new(context);
+        let listed = session.shown().iter().map(wire_tool).collect();
+        Self { inner: Arc::new(Inner { session, listed, gone }) }
     }
 }
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        let identity = &self.inner.context.identity;
+        let session = &self.inner.session;
+        let identity = &session.context().identity;
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(Implementation::new(identity.name.clone(), identity.version.clone()))
-            .with_instructions(definitions::instructions(&self.inner.context))
+            .with_instructions(session.instructions())
     }
 
     async fn list_tools(
@@ -134,22 +114,12 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some((definition, tool)) =
-            self.inner.tools.iter().find(|(definition, _)| definition.name == request.name)
-        else {
-            return Err(self.unknown_tool(&request.name));
-        };
-        let given = request.arguments.unwrap_or_default();
-        let arguments = match definition.input_schema.coerce(definition.name, given) {
-            Ok(arguments) => arguments,
-            Err(error) => return Ok(result(failure(&error, definition.name)).into()),
-        };
+        let arguments = request.arguments.unwrap_or_default();
         let caller = ClientCaller::new(context, self.inner.gone.clone());
-        let content = match tool.call(&self.inner.context, &caller, &arguments).await {
-            Ok(content) => content,
-            Err(error) => failure(&error, definition.name),
-        };
-        Ok(result(content).into())
+        match self.inner.session.call(&request.name, arguments, &caller).await {
+            Ok(content) => Ok(result(content).into()),
+            Err(unknown) => Err(ErrorData::invalid_params(unknown, None)),
+        }
     }
 
     fn accepted_subscription_filter(
@@ -180,37 +150,40 @@ impl ServerHandler for Server {
     }
 }
 
-fn wire_tool(definition: &Definition) -> WireTool {
+fn wire_tool(shown: &Shown) -> WireTool {
+    let definition = &shown.definition;
     let annotations = ToolAnnotations::with_title(definition.title)
-        .read_only(definition.effect == Effect::Read)
-        .destructive(definition.effect == Effect::Destroy)
-        .idempotent(definition.effect == Effect::Read)
+        .read_only(definition.effect.is_read_only())
+        .destructive(definition.effect.is_destructive())
+        .idempotent(definition.effect.is_idempotent())
         .open_world(definition.world == World::Open);
     let schema: JsonObject = definition.input_schema.to_json();
-    WireTool::new(definition.name, Cow::Owned(definition.description.clone()), Arc::new(schema))
-        .with_annotations(annotations)
+    let description = Cow::Owned(definition.description.clone());
+    let tool =
+        WireTool::new(definition.name, description, Arc::new(schema)).with_annotations(annotations);
+    match &shown.output_schema {
+        Some(schema) => tool.with_raw_output_schema(Arc::new(schema.clone())),
+        None => tool,
+    }
 }
 
 fn result(content: Content) -> CallToolResult {
-    let blocks = vec![ContentBlock::text(content.text)];
-    if content.is_error { CallToolResult::error(blocks) } else { CallToolResult::success(blocks) }
+    let mut blocks = vec![ContentBlock::text(content.text)];
+    blocks.extend(content.parts.into_iter().map(block));
+    if content.is_error {
+        return CallToolResult::error(blocks);
+    }
+    let mut result = CallToolResult::success(blocks);
+    result.structured_content = content.structured;
+    result
 }
 
-/// The two tiers: what the model can fix is shown, the rest is logged under an id.
-fn failure(error: &ToolError, tool: &str) -> Content {
-    match error {
-        ToolError::UserInput(error) => {
-            tracing::info!(tool, message = %error.message, "refused");
-            Content::error(
-                serde_json::json!({ "error": { "message": error.message, "hints": error.hints } })
-                    .to_string(),
-            )
-        }
-        ToolError::System(error) => {
-            let event = code_mode::confirm::random_token().unwrap_or_else(|_| "unknown".to_owned());
-            tracing::error!(tool, event, error = %error, "internal error");
-            let message = format!("internal error; the server's log has it under event `{event}`");
-            Content::error(serde_json::json!({ "error": { "message": message } }).to_string())
+fn block(part: Part) -> ContentBlock {
+    match part {
+        Part::Text(text) => ContentBlock::text(text),
+        Part::Image { mime_type, data } => ContentBlock::image(data, mime_type),
+        Part::File { uri, mime_type, data } => {
+            ContentBlock::resource(ResourceContents::blob(data, uri).with_mime_type(mime_type))
         }
     }
 }

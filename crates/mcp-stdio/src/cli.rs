@@ -6,6 +6,7 @@ use clap::{Arg, ArgAction, Args, Command, CommandFactory as _, FromArgMatches as
 const PRODUCT_VARIABLES: &[(&str, &str)] = &[
     ("base_url", "AUTHENTIK_URL, SENTRY_URL"),
     ("host", "SENTRY_HOST"),
+    ("docs_url", "MCP_URL"),
     ("access_token", "AUTHENTIK_TOKEN, SENTRY_ACCESS_TOKEN, SENTRY_AUTH_TOKEN"),
 ];
 
@@ -31,6 +32,8 @@ pub(crate) struct Cli {
     pub(crate) credential: CredentialOptions,
     #[command(flatten)]
     pub(crate) access: AccessOptions,
+    #[command(flatten)]
+    pub(crate) sentry: SentryOptions,
     #[command(flatten)]
     pub(crate) network: NetworkOptions,
     #[command(flatten)]
@@ -122,9 +125,43 @@ pub(crate) struct AccessOptions {
     #[arg(long, value_name = "MODE")]
     pub(crate) confirm: Option<String>,
 
-    /// Which tools are offered: catalog, code-mode, catalog-and-code or plain [default: code-mode]
+    /// Which tools are offered: catalog, code-mode, catalog-and-code or plain
+    /// [default: catalog-and-code for Sentry, code-mode elsewhere]
     #[arg(long, value_name = "SURFACE")]
     pub(crate) surface: Option<String>,
+
+    /// Grant these skills alone, with commas between: inspect, seer, triage, project-management,
+    /// api-read, api-write [default: all of them]
+    #[arg(long, value_name = "SKILLS")]
+    pub(crate) skills: Option<String>,
+
+    /// Grant every skill, whatever MCP_SKILLS says
+    #[arg(long)]
+    pub(crate) all_skills: bool,
+
+    /// Take these skills away, with commas between
+    #[arg(long, value_name = "SKILLS")]
+    pub(crate) disable_skills: Option<String>,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Sentry")]
+pub(crate) struct SentryOptions {
+    /// Limit the session to this organization; there is no code mode then
+    #[arg(long, value_name = "SLUG")]
+    pub(crate) organization_slug: Option<String>,
+
+    /// Limit the session to this project of the organization
+    #[arg(long, value_name = "SLUG")]
+    pub(crate) project_slug: Option<String>,
+
+    /// Offer tools that may still change
+    #[arg(long)]
+    pub(crate) experimental: bool,
+
+    /// Where the documentation is searched, or `off` [default: https://mcp.sentry.dev]
+    #[arg(long, value_name = "URL", alias = "mcp-url")]
+    pub(crate) docs_url: Option<String>,
 }
 
 #[derive(Args)]

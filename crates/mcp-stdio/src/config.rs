@@ -12,6 +12,7 @@ use api_client::{
     auth::{Credential, SecretSource},
     error::ConfigError,
     secret::Secret,
+    sentry::docs::Docs,
     transport::{ProxyOptions, TlsOptions, Transport, TransportOptions},
 };
 use mcp_core::{
@@ -20,7 +21,8 @@ use mcp_core::{
         confirm::ConfirmMode,
         policy::{Access, Pattern},
     },
-    context::{Api, Identity},
+    context::{Api, ContextBuilder, Identity},
+    docs::DocsSource,
     openapi::{
         Document,
         cache::CacheDir,
@@ -33,6 +35,7 @@ use crate::{
     credential::{CredentialSettings, Scheme, Token},
     given::{Given, SetupError},
     settings::{CacheSettings, Confirm, LimitSettings, NetworkSettings, Settings},
+    tools::ToolSettings,
 };
 
 /// Chatty libraries, some of which would print headers.
@@ -101,7 +104,30 @@ pub(crate) fn context(settings: &Settings) -> Result<Context, SetupError> {
         Confirm::Off => ConfirmMode::Off,
     };
     let builder = Context::builder(identity, pool, api);
-    Ok(builder.access(access).confirm(confirm).limits(limits).build())
+    let builder = builder.access(access).confirm(confirm).limits(limits);
+    Ok(tools(builder, &settings.tools, &settings.network)?.build())
+}
+
+/// What is shown and granted.
+fn tools(
+    builder: ContextBuilder,
+    settings: &ToolSettings,
+    network: &NetworkSettings,
+) -> Result<ContextBuilder, SetupError> {
+    let builder = builder
+        .skills(settings.skills)
+        .constraints(settings.constraints.clone())
+        .experimental(settings.experimental);
+    let builder = match settings.surface {
+        Some(surface) => builder.surface(surface),
+        None => builder,
+    };
+    let Some(docs) = &settings.docs else { return Ok(builder) };
+    // The documentation is public: no credential goes there.
+    let mut options = TransportOptions::new(docs.clone());
+    reach(&mut options, network)?;
+    let transport = Transport::new(options).map_err(setup_error)?;
+    Ok(builder.docs(DocsSource::new(Docs::new(transport))))
 }
 
 fn transport(settings: &Settings, limits: &Limits) -> Result<Transport, SetupError> {
@@ -120,13 +146,18 @@ fn transport(settings: &Settings, limits: &Limits) -> Result<Transport, SetupErr
     options.max_response_bytes = limits.response as u64;
     let siblings = settings.profile.sibling_origins(&settings.address.base_url);
     options.allowed_origins = siblings.iter().map(url::Url::origin).collect();
-    options.tls = tls(&settings.network)?;
-    options.proxy = settings
-        .network
+    reach(&mut options, &settings.network)?;
+    Transport::new(options).map_err(setup_error)
+}
+
+/// How requests get out, whatever they are for.
+fn reach(options: &mut TransportOptions, network: &NetworkSettings) -> Result<(), SetupError> {
+    options.tls = tls(network)?;
+    options.proxy = network
         .proxy
         .as_ref()
         .map(|proxy| ProxyOptions { url: Secret::new(proxy.text.as_str()), no_proxy: no_proxy() });
-    Transport::new(options).map_err(setup_error)
+    Ok(())
 }
 
 fn credential(settings: &CredentialSettings) -> Result<Credential, SetupError> {

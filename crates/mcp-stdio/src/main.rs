@@ -6,6 +6,7 @@ mod config;
 mod credential;
 mod given;
 mod settings;
+mod tools;
 mod transport;
 
 use std::{io::Write as _, process::ExitCode, sync::Arc, time::Duration};

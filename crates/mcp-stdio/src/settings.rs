@@ -12,6 +12,7 @@ use crate::{
     cli::{AccessOptions, ApiOptions, Cli, LimitOptions, NetworkOptions},
     credential::{self, CredentialSettings},
     given::{Environment, Given, SetupError},
+    tools::{self, ToolSettings},
 };
 
 /// A complete, consistent set-up.
@@ -21,6 +22,7 @@ pub(crate) struct Settings {
     pub(crate) address: Address,
     pub(crate) credential: CredentialSettings,
     pub(crate) access: AccessSettings,
+    pub(crate) tools: ToolSettings,
     pub(crate) confirm: Confirm,
     pub(crate) cache: CacheSettings,
     pub(crate) network: NetworkSettings,
@@ -78,7 +80,6 @@ pub(crate) struct LimitSettings {
 impl Settings {
     /// Settles everything that options and variables say.
     pub(crate) fn resolve(cli: &Cli, env: Environment<'_>) -> Result<Self, SetupError> {
-        surface(&cli.access, env)?;
         let mut profile = profile(cli, env)?;
         let address = Address::resolve(&profile, &cli.api, env)?;
         let credential = CredentialSettings::resolve(profile.kind, &cli.credential, env)?;
@@ -92,6 +93,12 @@ impl Settings {
                 allow: Given::options("allow", &cli.access.allow, env)?,
                 deny: Given::options("deny", &cli.access.deny, env)?,
             },
+            tools: ToolSettings::resolve(
+                &cli.access,
+                &cli.sentry,
+                tools::has_sentry([&profile.kind].into_iter()),
+                env,
+            )?,
             confirm: confirm(&cli.access, env)?,
             cache: cache(&cli.api, env)?,
             network: network(&cli.network, env)?,
@@ -102,7 +109,7 @@ impl Settings {
 
     /// What deserves a word at start although it works.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        let mut warnings = Vec::new();
+        let mut warnings = self.tools.warnings();
         if self.address.is_exposed() {
             warnings.push(format!(
                 "{} is plain http: the credential can be read on its way",
@@ -227,20 +234,6 @@ fn trust(
         profile.trust = Trust::Trusted;
     }
     Ok(())
-}
-
-/// Accepts the surfaces that exist.
-fn surface(options: &AccessOptions, env: Environment<'_>) -> Result<(), SetupError> {
-    let Some(given) = Given::option("surface", options.surface.as_ref(), env)? else {
-        return Ok(());
-    };
-    match given.text.as_str() {
-        "code-mode" => Ok(()),
-        "catalog" | "catalog-and-code" | "plain" => {
-            Err(given.is_not("available in this version", "use code-mode"))
-        }
-        _ => Err(given.is_not("a surface", "use code-mode")),
-    }
 }
 
 fn confirm(options: &AccessOptions, env: Environment<'_>) -> Result<Confirm, SetupError> {
@@ -421,6 +414,8 @@ mod tests {
             ("MCP_TRUSTED", "1"),
             ("MCP_CONFIRM", "off"),
             ("MCP_SURFACE", "code-mode"),
+            ("MCP_SKILLS", "api-read"),
+            ("MCP_DISABLE_SKILLS", "api-write"),
             ("MCP_NO_RETRIES", "yes"),
             ("MCP_PROXY", "http://u:SECRET@proxy.test"),
             ("MCP_CA_CERT", "/tmp/a.pem\nfile:///tmp/b.pem"),

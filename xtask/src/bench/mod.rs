@@ -2,3 +2,4 @@
 
 pub(crate) mod load;
 pub(crate) mod retrieval;
+pub(crate) mod start;

@@ -32,27 +32,27 @@ pub(crate) fn instructions(cx: &Context) -> String {
 pub(super) fn search(cx: &Context) -> Definition {
     let mut arguments = vec![
         Argument {
-            name: "query",
+            name: "query".into(),
             kind: ArgumentType::Text { empty: true },
             required: true,
             description: "plain words, or an exact operationId, `GET /path` or `schema:Name`; empty lists the tags".to_owned(),
         },
         Argument {
-            name: "limit",
+            name: "limit".into(),
             kind: ArgumentType::Integer { min: 1, max: 50 },
             required: false,
             description: String::new(),
         },
         Argument {
-            name: "detail",
-            kind: ArgumentType::Choice(Detail::NAMES),
+            name: "detail".into(),
+            kind: ArgumentType::choice(Detail::NAMES),
             required: false,
             description: String::new(),
         },
     ];
     if cx.apis.len() > 1 {
         arguments.push(Argument {
-            name: "api",
+            name: "api".into(),
             kind: ArgumentType::Text { empty: false },
             required: false,
             description: "one of the APIs, by name".to_owned(),
@@ -114,7 +114,7 @@ pub(super) fn execute_write(cx: &Context) -> Definition {
     let mut arguments = vec![code()];
     if cx.confirm != ConfirmMode::Off {
         arguments.push(Argument {
-            name: "confirm",
+            name: "confirm".into(),
             kind: ArgumentType::Text { empty: false },
             required: false,
             description: "the `confirm` line of the first answer, to the letter".to_owned(),
@@ -134,7 +134,7 @@ pub(super) fn execute_write(cx: &Context) -> Definition {
 
 fn code() -> Argument {
     Argument {
-        name: "code",
+        name: "code".into(),
         kind: ArgumentType::Text { empty: true },
         required: true,
         description: "an async function body; `return` the result".to_owned(),

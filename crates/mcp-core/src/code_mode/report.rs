@@ -61,7 +61,7 @@ impl Report {
             push(&mut text, "warnings", &bounded(json!(warnings).to_string(), cap / 8));
         }
         text.push('}');
-        Content { text, is_error: failed }
+        if failed { Content::error(text) } else { Content::text(text) }
     }
 
     /// Every write and everything eventful; of a long row of plain reads the first ones.

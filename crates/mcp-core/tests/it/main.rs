@@ -1,5 +1,6 @@
 //! Integration tests.
 
+mod definitions;
 mod embed;
 mod openapi;
 mod policy;

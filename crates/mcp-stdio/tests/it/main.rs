@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 
 mod any_api;
+mod catalog;
 mod cli;
 mod code_mode;
 mod confirm;

@@ -114,6 +114,7 @@ async fn definitions_stay_below_800_tokens_and_within_5_percent_for_every_api() 
 
     let mut sentry = support::binary();
     sentry.env("SENTRY_ACCESS_TOKEN", "sntrys_test").env("SENTRY_HOST", "sentry.test");
+    sentry.args(["--surface", "code-mode"]);
     sizes.push(("sentry", tokens(&tools(&mut support::connect(sentry).await).await)));
 
     if let Some(document) = support::shared("specs/github.json") {
