@@ -14,6 +14,7 @@ pub mod context;
 pub mod definitions;
 pub mod docs;
 pub mod error;
+mod failure;
 pub mod openapi;
 pub mod output;
 #[allow(dead_code, reason = "families of tools that follow take the rest of them")]

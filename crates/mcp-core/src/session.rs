@@ -13,7 +13,8 @@ use crate::{
     code_mode::{self, definitions},
     context::Context,
     error::ToolError,
-    output::{self, Content},
+    failure,
+    output::Content,
     plain_mode,
     skill::Skill,
     special::{self, ExecuteSentryTool, SearchSentryTools},
@@ -128,8 +129,8 @@ impl Session {
             }
         };
         Ok(outcome.unwrap_or_else(|error| match shown.run {
-            Run::Curated(_) | Run::Gateway(_) => output::failure_text(&error, name, &cx.reach),
-            Run::Whole(_) => output::failure_json(&error, name, &cx.reach),
+            Run::Curated(_) | Run::Gateway(_) => failure::text(&error, name, &cx.reach),
+            Run::Whole(_) => failure::json(&error, name, &cx.reach),
         }))
     }
 

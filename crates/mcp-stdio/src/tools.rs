@@ -52,6 +52,14 @@ impl ToolSettings {
                 "leave `--surface` out, or use `--surface catalog`",
             ));
         }
+        let surface = settings.surface.unwrap_or(Surface::CodeMode);
+        let has_catalog = has_sentry && (settings.surface.is_none() || surface.has_catalog());
+        if !has_catalog && !settings.skills.has(Skill::ApiRead) {
+            return Err(SetupError::new(
+                "the granted skills are the catalog's, which is not shown: there would be no tools",
+                "grant api-read or api-write, or use `--surface catalog` with Sentry",
+            ));
+        }
         Ok(settings)
     }
 
@@ -254,6 +262,7 @@ mod tests {
                 .to_string()
         };
         assert!(refused(&["--surface", "catalog"]).contains("the catalog is Sentry's"));
+        assert!(refused(&["--skills", "inspect"]).contains("there would be no tools"));
         assert!(refused(&["--project-slug", "web"]).starts_with("`--project-slug` is for Sentry"));
     }
 

@@ -17,8 +17,9 @@ use std::fmt;
 use serde_json::value::RawValue;
 
 use crate::{
-    context::{Api, Surface},
+    context::Api,
     openapi::{Document, Operation, RouteError, source::Loaded},
+    surfaces::Surface,
 };
 
 /// What the tool that runs the script allows.
@@ -177,7 +178,7 @@ impl Policy<'_> {
                 Surface::Plain => {
                     "`call_operation` only reads: nothing was sent; use `call_operation_write`"
                 }
-                Surface::CodeMode => {
+                Surface::Catalog | Surface::CodeMode | Surface::CatalogAndCode => {
                     "`execute` only reads: nothing was sent; run the whole script with `execute_write`"
                 }
             };
