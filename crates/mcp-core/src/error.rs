@@ -235,8 +235,10 @@ impl From<TransportError> for ToolError {
             | ErrorKind::NotHttp
             | ErrorKind::Credential(_) => Self::about(Topic::Configuration, shown)
                 .hint("whoever set this server up can change it; other arguments do not help"),
-            ErrorKind::Redirect { .. } => Self::about(Topic::Configuration, shown)
-                .hint("the configured address may be that of a login page or an old host"),
+            ErrorKind::Redirect { .. } | ErrorKind::Inner => {
+                Self::about(Topic::Configuration, shown)
+                    .hint("the configured address may be that of a login page or an old host")
+            }
             ErrorKind::Timeout | ErrorKind::Incomplete => {
                 Self::user(shown).hint("try again, with a narrower filter or a shorter period")
             }

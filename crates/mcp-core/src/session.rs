@@ -151,7 +151,7 @@ impl Session {
         } else if has_code(&self.context) {
             "operations of the API are not tools: find them with `search`, then call them inside the `code` of `execute`"
                 .to_owned()
-        } else if self.context.surface == Surface::Plain {
+        } else if has_plain(&self.context) {
             "operations of the API are not tools: find them with `search`, then call them with `call_operation`"
                 .to_owned()
         } else {
@@ -170,6 +170,11 @@ fn reaches_api(cx: &Context) -> bool {
 /// Whether scripts can be run here.
 fn has_code(cx: &Context) -> bool {
     cx.surface.has_code() && reaches_api(cx)
+}
+
+/// Whether single operations can be called here.
+fn has_plain(cx: &Context) -> bool {
+    cx.surface == Surface::Plain && reaches_api(cx)
 }
 
 fn reach(shown: &[Shown], offers: &Offers) -> Reach {

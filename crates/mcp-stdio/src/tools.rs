@@ -45,7 +45,8 @@ impl ToolSettings {
             experimental: Given::switch("experimental", sentry.experimental, env)?,
             docs: if has_sentry { docs(sentry, env)? } else { None },
         };
-        if settings.constraints.is_pinned() && settings.surface.is_some_and(|it| !it.has_catalog())
+        if settings.constraints.is_pinned()
+            && matches!(settings.surface, Some(Surface::CodeMode | Surface::Plain))
         {
             return Err(SetupError::new(
                 "a session that is limited to an organization or project has the catalog alone",

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json, value::RawValue};
 use api_client::transport::{Response, Transport};
 
 use crate::{
+    context::Api,
     openapi::Operation,
     sandbox::{HostError, HostReply},
 };
@@ -22,8 +23,9 @@ const SHOWN_OF_FAILURE: usize = 600;
 ///
 /// # Errors
 /// When the body cannot be written as JSON; does not happen with text that was just checked.
-pub(super) fn to_reply(answered: &Answered, transport: &Transport) -> Result<HostReply, HostError> {
+pub(super) fn to_reply(answered: &Answered, api: &Api) -> Result<HostReply, HostError> {
     let Answered { response, operation, url: _, placeholder } = answered;
+    let transport = &*api.transport;
     let headers: Map<String, Value> = response
         .headers
         .iter()
@@ -38,7 +40,7 @@ pub(super) fn to_reply(answered: &Answered, transport: &Transport) -> Result<Hos
         ("operation".to_owned(), json!(operation.id)),
     ]);
     if response.status >= 400 {
-        reply.insert("failure".to_owned(), json!(failure(response.status, operation, &data)));
+        reply.insert("failure".to_owned(), json!(failure(response, operation, &data, api)));
     }
     let mut json = Value::Object(reply).to_string();
     // The body goes in as it came: parsing and printing it again would cost time and digits.
@@ -183,7 +185,13 @@ pub(super) fn has_big_integers(json: &str) -> bool {
 }
 
 /// The message of the error that reading a failed response's data throws.
-pub(super) fn failure(status: u16, operation: &Operation, data: &Data<'_>) -> String {
+pub(super) fn failure(
+    response: &Response,
+    operation: &Operation,
+    data: &Data<'_>,
+    api: &Api,
+) -> String {
+    let status = response.status;
     let mut message = format!("{} {} answered {status}", operation.method.as_str(), operation.path);
     let body = match data {
         Data::Json(text) | Data::Text(text) => text.trim(),
@@ -202,7 +210,11 @@ pub(super) fn failure(status: u16, operation: &Operation, data: &Data<'_>) -> St
     }
     let by_id = operation.path.contains('{');
     match status {
-        401 => message.push_str(" (hint: the server's credential was not accepted)"),
+        401 => {
+            let setting = api.profile.credential_setting.as_deref();
+            let setting = setting.map(|it| format!(": check {it}")).unwrap_or_default();
+            message.extend([" (hint: the server's credential was not accepted", &setting, ")"]);
+        }
         403 if !operation.scopes.is_empty() => {
             message.push_str(" (hint: the operation asks for the scopes ");
             message.push_str(&operation.scopes.join(", "));
@@ -214,6 +226,10 @@ pub(super) fn failure(status: u16, operation: &Operation, data: &Data<'_>) -> St
             );
         }
         _ => {}
+    }
+    if let Some(wait) = response.retry_after() {
+        let seconds = wait.as_secs_f64().ceil().to_string();
+        message.extend([" (hint: try again in ", &seconds, " s)"]);
     }
     message
 }

@@ -208,13 +208,19 @@
       }
     }
     const itself = (value) => (value.placeholder === undefined ? value : grow(value.placeholder));
-    const apis = map(names, (_, binding) => {
+    const apis = map(names, (own, binding) => {
+      if (own[0] === "files") {
+        const call = (name) => (...values) => begin(binding, name, values, itself);
+        fixed(globalThis, "files", freeze({ read: call("read"), save: call("save"), list: call("list") }));
+        return undefined;
+      }
       const api = {
         request: (...values) => begin(binding, "request", values, respond),
         call: (...values) => begin(binding, "call", values, respond),
         paginate: (...values) => begin(binding, "paginate", values, itself),
         search: (...values) => now(binding, "search", values),
         describe: (...values) => now(binding, "describe", values),
+        budget: () => now(binding, "budget", []),
       };
       getter(api, "operations", () => operations(binding));
       for (const name of names[binding]) if (!(name in globalThis)) fixed(globalThis, name, api);
