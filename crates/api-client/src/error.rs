@@ -60,6 +60,8 @@ pub enum Progress {
 pub enum ErrorKind {
     /// The host name cannot be resolved.
     Dns,
+    /// A redirect leads to a host name that has no public address.
+    Inner,
     /// Nothing listens on the port.
     Refused,
     /// There is no way to the host.
@@ -191,12 +193,17 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Failure { route, place, kind, .. } = &*self.0;
+        let Failure { route, place, kind, progress, .. } = &*self.0;
         write!(f, "`{route}`: ")?;
         match kind {
             ErrorKind::Dns => write!(
                 f,
                 "the host of `{place}` is unknown (DNS); check the name, the network and the VPN"
+            ),
+            ErrorKind::Inner => write!(
+                f,
+                "a redirect leads to `{place}`, which has no public address: it is not followed \
+                 into an inner network"
             ),
             ErrorKind::Refused => write!(
                 f,
@@ -231,6 +238,12 @@ impl fmt::Display for Error {
                 "what answers on `{place}` does not speak plain HTTP; perhaps it wants `https://`"
             ),
             ErrorKind::Decode { why } => write!(f, "the response cannot be read: {why}"),
+            ErrorKind::RateLimited { retry_after: Some(wait) }
+                if *progress == Progress::NotSent =>
+            {
+                let seconds = wait.as_secs_f64().ceil();
+                write!(f, "not sent, as `{place}` limits the rate; try again in {seconds} s")
+            }
             ErrorKind::RateLimited { retry_after: Some(wait) } => write!(
                 f,
                 "`{place}` limits the rate (429); try again in {} s",

@@ -2,6 +2,7 @@
 
 pub mod auth;
 pub mod error;
+pub mod oauth;
 pub mod pagination;
 pub mod request;
 pub mod secret;

@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// What stands where a secret was.
 pub const MASK: &str = "[secret]";
@@ -15,7 +16,7 @@ pub const MASK: &str = "[secret]";
 pub const SHORTEST_MASKED: usize = 6;
 
 /// A credential or header value. `Debug`, `Display` and `Serialize` give `[secret]`.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Deserialize)]
 pub struct Secret(Box<str>);
 
 impl Secret {
@@ -78,6 +79,9 @@ impl Mask {
             self.forms.push(upper.replace("%20", "+"));
             self.forms.push(upper);
         }
+        let every_byte: String = secret.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        self.forms.push(lower_escapes(&every_byte));
+        self.forms.push(every_byte);
         self.forms.extend((0..3).flat_map(|offset| base64_inside(secret, offset)));
         self.forms.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         self.forms.dedup();
@@ -91,6 +95,24 @@ impl Mask {
             }
         }
         masked
+    }
+}
+
+/// A mask that is built anew only when the secrets have changed: it is asked for with every header.
+#[derive(Default)]
+pub(crate) struct KeptMask(Mutex<Option<(Vec<Secret>, Arc<Mask>)>>);
+
+impl KeptMask {
+    pub(crate) fn get(&self, known: Vec<Secret>, build: impl FnOnce() -> Mask) -> Arc<Mask> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*kept {
+            Some((secrets, mask)) if *secrets == known => Arc::clone(mask),
+            Some(_) | None => {
+                let mask = Arc::new(build());
+                *kept = Some((known, Arc::clone(&mask)));
+                mask
+            }
+        }
     }
 }
 
@@ -148,6 +170,8 @@ mod tests {
         assert_eq!(masked("x=sntryu_aB%2f9%2bc%20d%3d%c3%a9~x1"), "x=[secret]");
         assert_eq!(masked("x=sntryu_aB%2F9%2Bc+d%3D%C3%A9~x1"), "x=[secret]");
         assert_eq!(masked(r"sntryu_aB\/9+c d=é~x1"), "[secret]");
+        let every_byte: String = TOKEN.bytes().map(|byte| format!("%{byte:02x}")).collect();
+        assert_eq!(masked(&format!("%41{every_byte}%42")), "%41[secret]%42");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The catalog as data and as a page for people: what `cargo xtask definitions` writes down.
 
+use std::fmt::Write as _;
+
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -119,7 +121,7 @@ pub fn reference() -> String {
     let active = Skills::active();
     for &skill in Skill::ALL {
         let default = if active.has(skill) { "on" } else { "off" };
-        page.push_str(&format!("| `{skill}` | {} | {default} |\n", skill.about()));
+        writeln!(page, "| `{skill}` | {} | {default} |", skill.about()).ok();
     }
     for record in records() {
         describe(&record, &mut page);
@@ -144,9 +146,11 @@ fn describe(record: &Record, page: &mut String) {
         (false, true) => "changes or removes",
     };
     let place = if record.is_direct { "direct" } else { "catalog" };
-    page.push_str(&format!(
-        "\n## {name}\n\n{description}\n\n{place} · {does} · skills: {skills} · scopes: {scopes}\n"
-    ));
+    writeln!(
+        page,
+        "\n## {name}\n\n{description}\n\n{place} · {does} · skills: {skills} · scopes: {scopes}"
+    )
+    .ok();
     if input_schema.0.is_empty() {
         return;
     }
@@ -155,7 +159,7 @@ fn describe(record: &Record, page: &mut String) {
         let required = if argument.required { "required" } else { "" };
         let wanted = argument.kind.wanted_briefly().replace('|', "\\|");
         let words = argument.description.replace('|', "\\|");
-        page.push_str(&format!("| `{}` | {required} | {wanted} | {words} |\n", argument.name));
+        writeln!(page, "| `{}` | {required} | {wanted} | {words} |", argument.name).ok();
     }
 }
 

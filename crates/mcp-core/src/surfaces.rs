@@ -13,11 +13,13 @@ pub enum Surface {
     CodeMode,
     /// Both.
     CatalogAndCode,
+    /// `search`, `call_operation`, `call_operation_write`: for clients that cannot write code.
+    Plain,
 }
 
 impl Surface {
     /// Every surface.
-    pub const ALL: [Self; 3] = [Self::Catalog, Self::CodeMode, Self::CatalogAndCode];
+    pub const ALL: [Self; 4] = [Self::Catalog, Self::CodeMode, Self::CatalogAndCode, Self::Plain];
 
     /// What an API is shown through when nobody says otherwise.
     pub fn default_for(kind: Kind) -> Self {
@@ -33,6 +35,7 @@ impl Surface {
             Self::Catalog => "catalog",
             Self::CodeMode => "code-mode",
             Self::CatalogAndCode => "catalog-and-code",
+            Self::Plain => "plain",
         }
     }
 

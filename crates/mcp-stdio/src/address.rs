@@ -89,14 +89,19 @@ impl Address {
 
     /// Tells whether what is sent can be read on its way.
     pub(crate) fn is_exposed(&self) -> bool {
-        self.base_url.scheme() == "http"
-            && match self.base_url.host() {
-                Some(Host::Domain(name)) => name != "localhost" && !name.ends_with(".localhost"),
-                Some(Host::Ipv4(ip)) => !ip.is_loopback(),
-                Some(Host::Ipv6(ip)) => !ip.is_loopback(),
-                None => true,
-            }
+        is_exposed(&self.base_url)
     }
+}
+
+/// Tells whether what is sent to a URL can be read on its way.
+pub(crate) fn is_exposed(url: &Url) -> bool {
+    url.scheme() == "http"
+        && match url.host() {
+            Some(Host::Domain(name)) => name != "localhost" && !name.ends_with(".localhost"),
+            Some(Host::Ipv4(ip)) => !ip.is_loopback(),
+            Some(Host::Ipv6(ip)) => !ip.is_loopback(),
+            None => true,
+        }
 }
 
 /// Variables that hold the address of a known API.
@@ -110,6 +115,13 @@ pub(crate) fn variables_of(kind: Kind) -> &'static [&'static str] {
 
 /// Reads an address: a whole URL, or a host with or without a port.
 fn parse(given: &Given, profile: &Profile) -> Result<Url, SetupError> {
+    let url = parse_url(given)?;
+    refuse_plain_http(&url, &given.from, profile)?;
+    Ok(url)
+}
+
+/// Reads an address of any server.
+pub(crate) fn parse_url(given: &Given) -> Result<Url, SetupError> {
     let hint = "use an address such as https://api.example.com";
     if given.text.contains('@') {
         return Err(SetupError::new(
@@ -125,19 +137,43 @@ fn parse(given: &Given, profile: &Profile) -> Result<Url, SetupError> {
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
         return Err(given.is_not("an http or https URL", hint));
     }
-    refuse_plain_http(&url, &given.from, profile)?;
-    Ok(url)
+    let host = url.host_str().unwrap_or_default();
+    let is_service = PUBLIC_SERVICES.iter().any(|service| {
+        host.strip_suffix(service).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    });
+    match url.scheme() == "http" && is_service {
+        true => Err(plain_http(&given.from, host)),
+        false => Ok(url),
+    }
 }
+
+/// Public services that take tokens over https alone: for them, plain http can only be a slip.
+const PUBLIC_SERVICES: &[&str] = &[
+    "atlassian.net",
+    "auth0.com",
+    "github.com",
+    "gitlab.com",
+    "googleapis.com",
+    "microsoft.com",
+    "microsoftonline.com",
+    "okta.com",
+    "slack.com",
+    "stripe.com",
+];
 
 fn refuse_plain_http(url: &Url, from: &str, profile: &Profile) -> Result<(), SetupError> {
     let host = url.host_str().unwrap_or_default();
-    if url.scheme() == "http" && profile.is_public_host(host) {
-        return Err(SetupError::new(
-            format!("{from} would send the token to `{host}` over plain http"),
-            "write https:// in place of http://",
-        ));
+    match url.scheme() == "http" && profile.is_public_host(host) {
+        true => Err(plain_http(from, host)),
+        false => Ok(()),
     }
-    Ok(())
+}
+
+fn plain_http(from: &str, host: &str) -> SetupError {
+    SetupError::new(
+        format!("{from} would send the token to `{host}` over plain http"),
+        "write https:// in place of http://",
+    )
 }
 
 #[cfg(test)]
@@ -178,6 +214,7 @@ mod tests {
         Profile::custom(None, DocumentLocation::parse(document).unwrap()).unwrap()
     }
 
+    /// P40.
     #[test]
     fn each_spelling_of_a_sentry_address_gives_the_same_base() {
         let sentry = Profile::sentry();
@@ -229,6 +266,7 @@ mod tests {
         }
     }
 
+    /// P40 and P41.
     #[test]
     fn an_address_that_cannot_be_right_is_named() {
         let sentry = Profile::sentry();
@@ -262,6 +300,11 @@ mod tests {
                 &sentry,
                 &[("SENTRY_URL", "https://a b")],
                 "`SENTRY_URL` is `https://a b`, which is not a URL (invalid",
+            ),
+            (
+                &custom("openapi.json"),
+                &[("MCP_BASE_URL", "http://api.github.com")],
+                "`MCP_BASE_URL` would send the token to `api.github.com` over plain http",
             ),
             (&Profile::authentik(), &[], "`AUTHENTIK_URL` is not set"),
             (&custom("openapi.json"), &[], "`--base-url` is not set"),

@@ -4,9 +4,13 @@ use std::path::PathBuf;
 
 use mcp_core::{openapi::source::file_path, profile::Kind};
 
+use url::Url;
+
 use crate::{
+    address,
     cli::CredentialOptions,
     given::{Environment, Given, SetupError},
+    token_command::TokenCommand,
 };
 
 /// The credential as the operator set it up.
@@ -23,6 +27,7 @@ pub(crate) struct CredentialSettings {
 pub(crate) enum Token {
     Text(Given),
     File { path: PathBuf, from: String },
+    Command(TokenCommand),
 }
 
 /// How the token is sent.
@@ -33,6 +38,18 @@ pub(crate) enum Scheme {
     Basic(Option<String>),
     Header(String),
     Query(String),
+    /// The token is a client's secret, which access tokens are fetched with.
+    OAuth(Grant),
+}
+
+/// Where access tokens are fetched, by whom and for what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Grant {
+    pub(crate) client: String,
+    pub(crate) token_url: Url,
+    /// The option or variable that named the URL, in backticks.
+    pub(crate) from: String,
+    pub(crate) scope: Option<String>,
 }
 
 impl CredentialSettings {
@@ -42,10 +59,7 @@ impl CredentialSettings {
         options: &CredentialOptions,
         env: Environment<'_>,
     ) -> Result<Self, SetupError> {
-        let scheme = match Given::option("auth", options.auth.as_ref(), env)? {
-            Some(given) => Scheme::parse(&given)?,
-            None => Scheme::Bearer,
-        };
+        let scheme = Scheme::resolve(options, env)?;
         let headers = Given::options("header", &options.header, env)?;
         let headers = headers.into_iter().map(header).collect::<Result<Vec<_>, _>>()?;
         let token = match Token::from_options(options, env)? {
@@ -62,6 +76,7 @@ impl CredentialSettings {
         match &self.token {
             Some(Token::Text(given)) => Some(given.from.clone()),
             Some(Token::File { from, .. }) => Some(from.clone()),
+            Some(Token::Command(command)) => Some(command.from.clone()),
             None => self.headers.first().map(|(_, given)| given.from.clone()),
         }
     }
@@ -69,7 +84,9 @@ impl CredentialSettings {
     fn check(&self, kind: Kind) -> Result<(), SetupError> {
         let own = match (&self.scheme, &self.token) {
             (_, None) | (Scheme::Query(_), _) => None,
-            (Scheme::Bearer | Scheme::Basic(_), Some(_)) => Some("authorization"),
+            (Scheme::Bearer | Scheme::Basic(_) | Scheme::OAuth(_), Some(_)) => {
+                Some("authorization")
+            }
             (Scheme::Header(name), Some(_)) => Some(name.as_str()),
         };
         if let Some(own) = own
@@ -78,6 +95,12 @@ impl CredentialSettings {
             return Err(SetupError::new(
                 format!("the header `{own}` is set twice, by the token and by `--header`"),
                 "keep one of the two",
+            ));
+        }
+        if let (Scheme::OAuth(grant), None) = (&self.scheme, &self.token) {
+            return Err(SetupError::new(
+                format!("the secret of the client `{}` is missing", grant.client),
+                "give it as the token, for example with `--token-env` or `--token-file`",
             ));
         }
         if self.token.is_some() || !self.headers.is_empty() {
@@ -106,7 +129,13 @@ impl Token {
         let text = Given::option("access-token", options.access_token.as_ref(), nothing)?;
         let name = Given::option("token-env", options.token_env.as_ref(), nothing)?;
         let file = Given::option("token-file", options.token_file.as_ref(), nothing)?;
-        Self::only([text.map(Self::Text), Self::named(name, env)?, file.map(Self::file)])
+        let command = Given::option("token-command", options.token_command.as_ref(), nothing)?;
+        Self::only([
+            text.map(Self::Text),
+            Self::named(name, env)?,
+            file.map(Self::file),
+            command.as_ref().map(Self::command).transpose()?,
+        ])
     }
 
     fn from_variables(kind: Kind, env: Environment<'_>) -> Result<Option<Self>, SetupError> {
@@ -114,6 +143,7 @@ impl Token {
             Given::option("access-token", None, env)?.map(Self::Text),
             Self::named(Given::option("token-env", None, env)?, env)?,
             Given::option("token-file", None, env)?.map(Self::file),
+            Given::option("token-command", None, env)?.as_ref().map(Self::command).transpose()?,
         ];
         for name in variables_of(kind) {
             tokens.push(Given::variable(name, env)?.map(Self::Text));
@@ -142,13 +172,17 @@ impl Token {
         Self::File { path: file_path(&given.text), from: given.from }
     }
 
+    fn command(given: &Given) -> Result<Self, SetupError> {
+        TokenCommand::parse(given).map(Self::Command)
+    }
+
     /// Takes the one token that was given; the same text twice is one.
     fn only(tokens: impl IntoIterator<Item = Option<Self>>) -> Result<Option<Self>, SetupError> {
         let mut found: Option<Self> = None;
         for token in tokens.into_iter().flatten() {
             match &found {
                 None => found = Some(token),
-                Some(first) if first.value() == token.value() => {}
+                Some(first) if first.is_same(&token) => {}
                 Some(first) => {
                     return Err(SetupError::new(
                         format!("{} and {} give different tokens", first.from(), token.from()),
@@ -160,10 +194,11 @@ impl Token {
         Ok(found)
     }
 
-    fn value(&self) -> &std::ffi::OsStr {
-        match self {
-            Self::Text(given) => given.text.as_ref(),
-            Self::File { path, .. } => path.as_os_str(),
+    fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Text(one), Self::Text(two)) => one.text == two.text,
+            (Self::File { path: one, .. }, Self::File { path: two, .. }) => one == two,
+            _ => false,
         }
     }
 
@@ -171,13 +206,42 @@ impl Token {
         match self {
             Self::Text(given) => &given.from,
             Self::File { from, .. } => from,
+            Self::Command(command) => &command.from,
         }
     }
 }
 
 impl Scheme {
+    fn resolve(options: &CredentialOptions, env: Environment<'_>) -> Result<Self, SetupError> {
+        let given = Given::option("auth", options.auth.as_ref(), env)?;
+        let token_url = Given::option("token-url", options.token_url.as_ref(), env)?;
+        let scope = Given::option("scope", options.scope.as_ref(), env)?;
+        let client = given.as_ref().and_then(|it| it.text.strip_prefix("oauth:"));
+        if let Some(client) = client.filter(|client| !client.is_empty()) {
+            let Some(token_url) = token_url else {
+                return Err(SetupError::new(
+                    "`--token-url` is not set",
+                    "say where the client fetches access tokens; it is never taken from a document",
+                ));
+            };
+            return Ok(Self::OAuth(Grant {
+                client: client.to_owned(),
+                token_url: address::parse_url(&token_url)?,
+                from: token_url.from,
+                scope: scope.map(|it| it.text),
+            }));
+        }
+        if let Some(stray) = token_url.or(scope) {
+            return Err(SetupError::new(
+                format!("{} has no effect without `--auth oauth:CLIENT_ID`", stray.from),
+                "name the client, or leave it out",
+            ));
+        }
+        given.as_ref().map_or(Ok(Self::Bearer), Self::parse)
+    }
+
     fn parse(given: &Given) -> Result<Self, SetupError> {
-        let hint = "use bearer, basic, basic:USER, header:NAME or query:NAME";
+        let hint = "use bearer, basic, basic:USER, header:NAME, query:NAME or oauth:CLIENT_ID";
         match given.text.split_once(':') {
             None if given.text.eq_ignore_ascii_case("bearer") => Ok(Self::Bearer),
             None if given.text.eq_ignore_ascii_case("basic") => Ok(Self::Basic(None)),
@@ -237,8 +301,11 @@ mod tests {
     struct Case<'a> {
         token_env: &'a str,
         token_file: &'a str,
+        token_command: &'a str,
         access_token: &'a str,
         auth: &'a str,
+        token_url: &'a str,
+        scope: &'a str,
         header: &'a [&'a str],
         env: &'a [(&'a str, &'a str)],
     }
@@ -248,8 +315,11 @@ mod tests {
         let options = CredentialOptions {
             token_env: given(case.token_env),
             token_file: given(case.token_file),
+            token_command: given(case.token_command),
             access_token: given(case.access_token),
             auth: given(case.auth),
+            token_url: given(case.token_url),
+            scope: given(case.scope),
             header: case.header.iter().map(|&it| it.to_owned()).collect(),
         };
         let env = |name: &str| {
@@ -262,6 +332,7 @@ mod tests {
         match resolve(kind, case).unwrap().token {
             Some(Token::Text(given)) => (given.text, given.from),
             Some(Token::File { path, from }) => (path.display().to_string(), from),
+            Some(Token::Command(command)) => (String::new(), command.from),
             None => (String::new(), String::new()),
         }
     }
@@ -288,6 +359,12 @@ mod tests {
                 Case { token_file: "/run/a b/token", env: &sentry, ..Case::default() },
                 "/run/a b/token",
                 "`--token-file`",
+            ),
+            (
+                Kind::Sentry,
+                Case { token_command: "pass show 'a b'", env: &sentry, ..Case::default() },
+                "",
+                "`--token-command`",
             ),
             (
                 Kind::Custom,
@@ -350,6 +427,26 @@ mod tests {
     }
 
     #[test]
+    fn a_client_of_oauth_has_an_endpoint_and_perhaps_a_scope() {
+        let case = Case {
+            auth: "oauth:agent:7",
+            access_token: "client-secret",
+            token_url: "id.test/token?tenant=1",
+            scope: "read write",
+            ..Case::default()
+        };
+        let Scheme::OAuth(grant) = resolve(Kind::Custom, &case).unwrap().scheme else { panic!() };
+        assert_eq!(grant.token_url.as_str(), "https://id.test/token?tenant=1");
+        assert_eq!(
+            (grant.client.as_str(), grant.scope.as_deref()),
+            ("agent:7", Some("read write"))
+        );
+        let stray = Case { access_token: "t", scope: "read", ..Case::default() };
+        let error = resolve(Kind::Custom, &stray).unwrap_err();
+        assert!(error.starts_with("`--scope` has no effect without"), "{error}");
+    }
+
+    #[test]
     fn schemes_are_read_and_unknown_ones_are_named() {
         for (text, scheme) in [
             ("Bearer", Scheme::Bearer),
@@ -367,6 +464,7 @@ mod tests {
         }
     }
 
+    /// P57.
     #[test]
     fn a_bad_header_or_token_is_named_without_its_text() {
         let cases = [

@@ -45,10 +45,20 @@ impl ToolSettings {
             experimental: Given::switch("experimental", sentry.experimental, env)?,
             docs: if has_sentry { docs(sentry, env)? } else { None },
         };
-        if settings.constraints.is_pinned() && settings.surface == Some(Surface::CodeMode) {
+        if settings.constraints.is_pinned()
+            && matches!(settings.surface, Some(Surface::CodeMode | Surface::Plain))
+        {
             return Err(SetupError::new(
-                "a session that is limited to an organization or project has no code mode",
+                "a session that is limited to an organization or project has the catalog alone",
                 "leave `--surface` out, or use `--surface catalog`",
+            ));
+        }
+        let surface = settings.surface.unwrap_or(Surface::CodeMode);
+        let has_catalog = has_sentry && (settings.surface.is_none() || surface.has_catalog());
+        if !has_catalog && !settings.skills.has(Skill::ApiRead) {
+            return Err(SetupError::new(
+                "the granted skills are the catalog's, which is not shown: there would be no tools",
+                "grant api-read or api-write, or use `--surface catalog` with Sentry",
             ));
         }
         Ok(settings)
@@ -81,9 +91,6 @@ fn surface(
             Err(given.is_not("for this API: the catalog is Sentry's", "use code-mode"))
         }
         Ok(surface) => Ok(Some(surface)),
-        Err(_) if given.text == "plain" => {
-            Err(given.is_not("available in this version", "use code-mode"))
-        }
         Err(_) => {
             let known: Vec<_> = Surface::ALL.iter().map(|it| it.id()).collect();
             Err(given.is_not("a surface", &format!("use {}", known.join(", "))))
@@ -230,14 +237,13 @@ mod tests {
                 "`--disable-skills` leaves no skill",
             ),
             (&["--surface", "all"], "`--surface` is `all`, which is not a surface"),
-            (&["--surface", "plain"], "`--surface` is `plain`, which is not available"),
             (
                 &["--organization-slug", "a/b"],
                 "`--organization-slug` is `a/b`, which is not a slug",
             ),
             (
                 &["--project-slug", "web", "--surface", "code-mode"],
-                "a session that is limited to an organization or project has no code mode",
+                "a session that is limited to an organization or project has the catalog alone",
             ),
             (&["--docs-url", "ftp://x"], "`--docs-url` is `ftp://x`, which is not an http"),
         ];
@@ -257,6 +263,7 @@ mod tests {
                 .to_string()
         };
         assert!(refused(&["--surface", "catalog"]).contains("the catalog is Sentry's"));
+        assert!(refused(&["--skills", "inspect"]).contains("there would be no tools"));
         assert!(refused(&["--project-slug", "web"]).starts_with("`--project-slug` is for Sentry"));
     }
 

@@ -13,6 +13,8 @@ use serde_json::Value;
 
 use styles::Encoding;
 
+pub use multipart::Part;
+
 /// A request that is ready to be sent to any base URL. Holds no credential.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
@@ -251,6 +253,19 @@ impl RequestBuilder {
     pub fn body(self, spec: &BodySpec, value: &Value) -> Self {
         self.attempt(|it| {
             it.body = Some(body::write(spec, value)?);
+            Ok(())
+        })
+    }
+
+    /// Sets a multipart body; `content_type` is the declared one, such as `multipart/form-data`.
+    #[must_use]
+    pub fn parts(self, content_type: &str, parts: &[Part]) -> Self {
+        self.attempt(|it| {
+            let written = multipart::assemble(content_type, parts);
+            it.body = Some(written.map_err(|problem| RequestError::Body {
+                content_type: content_type.to_owned(),
+                problem,
+            })?);
             Ok(())
         })
     }

@@ -4,21 +4,62 @@ use std::fmt::Write as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bytes::Bytes;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::body::{File, fields};
 use super::styles::{self, Encoding};
-use super::{Body, BodySpec, FieldEncoding};
+use super::{Body, BodySpec, FieldEncoding, RequestError};
 
-struct Part<'a> {
-    name: String,
-    filename: Option<&'a str>,
-    content_type: Option<&'a str>,
-    bytes: Vec<u8>,
+/// One part of a multipart body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// The name of the field.
+    pub name: String,
+    /// The name of the file, which makes the part one.
+    pub filename: Option<String>,
+    /// The content type; plain text where there is none.
+    pub content_type: Option<String>,
+    /// The content, as it is sent.
+    pub data: Bytes,
+}
+
+impl Part {
+    /// A field of text.
+    pub fn text(name: impl Into<String>, value: impl Into<String>) -> Self {
+        let data = Bytes::from(value.into());
+        Self { name: name.into(), filename: None, content_type: None, data }
+    }
+
+    /// A file with any content.
+    pub fn bytes(
+        name: impl Into<String>,
+        filename: impl Into<String>,
+        content_type: impl Into<String>,
+        data: impl Into<Bytes>,
+    ) -> Self {
+        let (filename, content_type) = (Some(filename.into()), Some(content_type.into()));
+        Self { name: name.into(), filename, content_type, data: data.into() }
+    }
+
+    /// The parts that the fields of a value become, as the document wants them written.
+    ///
+    /// # Errors
+    /// The value is no object, or a file in it has broken base64.
+    pub fn of_fields(spec: &BodySpec, value: &Value) -> Result<Vec<Self>, RequestError> {
+        parts(spec, value).map_err(|problem| {
+            let content_type = spec.content_type.clone();
+            RequestError::Body { content_type, problem }
+        })
+    }
 }
 
 pub(super) fn write(spec: &BodySpec, value: &Value) -> Result<Body, String> {
+    assemble(&spec.content_type, &parts(spec, value)?)
+}
+
+fn parts(spec: &BodySpec, value: &Value) -> Result<Vec<Part>, String> {
     let mut parts = Vec::new();
     for (name, value) in fields(value)? {
         let encoding = spec.encoding.get(name);
@@ -32,8 +73,8 @@ pub(super) fn write(spec: &BodySpec, value: &Value) -> Result<Body, String> {
                 parts.extend(pairs.into_iter().map(|(name, text)| Part {
                     name,
                     filename: None,
-                    content_type: declared,
-                    bytes: text.into_bytes(),
+                    content_type: declared.map(str::to_owned),
+                    data: text.into(),
                 }));
             }
             (Value::Array(items), _) => {
@@ -44,17 +85,17 @@ pub(super) fn write(spec: &BodySpec, value: &Value) -> Result<Body, String> {
             _ => parts.push(part(spec, name, value, declared)?),
         }
     }
-    assemble(&spec.content_type, &parts)
+    Ok(parts)
 }
 
-fn part<'a>(
+fn part(
     spec: &BodySpec,
-    name: &'a str,
-    value: &'a Value,
-    declared: Option<&'a str>,
-) -> Result<Part<'a>, String> {
+    name: &str,
+    value: &Value,
+    declared: Option<&str>,
+) -> Result<Part, String> {
     let file = File::parse(value).map_err(|problem| format!("field `{name}`: {problem}"))?;
-    let (filename, content_type, bytes) = match file {
+    let (filename, content_type, data) = match file {
         Some(file) => (
             file.filename.or(Some(name)),
             file.content_type.or(declared).or(Some(UNKNOWN_TYPE)),
@@ -69,32 +110,38 @@ fn part<'a>(
             (filename, declared.or(customary), styles::text(value).into_owned().into_bytes())
         }
     };
-    Ok(Part { name: name.to_owned(), filename, content_type, bytes })
+    Ok(Part {
+        name: name.to_owned(),
+        filename: filename.map(str::to_owned),
+        content_type: content_type.map(str::to_owned),
+        data: data.into(),
+    })
 }
 
 const UNKNOWN_TYPE: &str = "application/octet-stream";
 
-fn assemble(content_type: &str, parts: &[Part<'_>]) -> Result<Body, String> {
+/// Puts parts together under a boundary of their own.
+pub(super) fn assemble(content_type: &str, parts: &[Part]) -> Result<Body, String> {
     let boundary = boundary(parts);
     let mut bytes = Vec::new();
     for part in parts {
         let mut head = format!("--{boundary}\r\nContent-Disposition: form-data; name=\"");
         escape(&part.name, &mut head);
         head.push('"');
-        if let Some(filename) = part.filename {
+        if let Some(filename) = &part.filename {
             head.push_str("; filename=\"");
             escape(filename, &mut head);
             head.push('"');
         }
-        if let Some(content_type) = part.content_type {
+        if let Some(content_type) = &part.content_type {
             if content_type.chars().any(char::is_control) {
                 return Err(format!("the type of field `{}` holds control characters", part.name));
             }
-            head.extend(["\r\nContent-Type: ", content_type]);
+            head.extend(["\r\nContent-Type: ", content_type.as_str()]);
         }
         head.push_str("\r\n\r\n");
         bytes.extend_from_slice(head.as_bytes());
-        bytes.extend_from_slice(&part.bytes);
+        bytes.extend_from_slice(&part.data);
         bytes.extend_from_slice(b"\r\n");
     }
     bytes.extend_from_slice(format!("--{boundary}--\r\n").as_bytes());
@@ -104,12 +151,11 @@ fn assemble(content_type: &str, parts: &[Part<'_>]) -> Result<Body, String> {
 
 /// Hashes the content, so that no part can hold its own boundary and the same fields give the same
 /// bytes each time: a confirmed write is compared with the planned one.
-fn boundary(parts: &[Part<'_>]) -> String {
+fn boundary(parts: &[Part]) -> String {
     let mut hash = Sha256::new();
     for part in parts {
-        for piece in
-            [part.name.as_bytes(), part.filename.unwrap_or_default().as_bytes(), &part.bytes]
-        {
+        let filename = part.filename.as_deref().unwrap_or_default();
+        for piece in [part.name.as_bytes(), filename.as_bytes(), &part.data] {
             hash.update(piece.len().to_be_bytes());
             hash.update(piece);
         }

@@ -16,6 +16,7 @@ fn query_of(parameter: &Parameter, value: &Value) -> String {
     get("/").parameter(parameter, value).build().unwrap().query
 }
 
+/// P49.
 #[test]
 fn every_query_style_is_written_as_declared() {
     use Style::{DeepObject, Form, PipeDelimited, SpaceDelimited};
@@ -156,6 +157,7 @@ fn numbers_keep_their_digits() {
     }
 }
 
+/// P55.
 #[test]
 fn path_values_are_encoded_and_never_looked_at_for_placeholders() {
     let path = |template: &str, values: &[(&str, Value)]| {
@@ -253,6 +255,7 @@ fn spec(content_type: &str) -> BodySpec {
     BodySpec { content_type: content_type.to_owned(), ..BodySpec::default() }
 }
 
+/// P52.
 #[test]
 fn bodies_follow_their_content_type() {
     let bytes = json!({ "base64": "aGk_", "type": "image/png" });
@@ -270,6 +273,13 @@ fn bodies_follow_their_content_type() {
         ("*/*", json!("t"), "text/plain", "t"),
         ("*/*", bytes, "image/png", "hi?"),
         ("application/xml", json!("<a/>"), "application/xml", "<a/>"),
+        (
+            "application/vnd.api+json",
+            json!({ "data": [] }),
+            "application/vnd.api+json",
+            r#"{"data":[]}"#,
+        ),
+        ("text/csv; charset=utf-8", json!("a,b"), "text/csv; charset=utf-8", "a,b"),
     ];
     for (declared, value, content_type, text) in table {
         let expected = Ok((content_type.to_owned(), text.to_owned()));
@@ -365,6 +375,33 @@ fn multipart_forms_carry_fields_json_and_files() {
 
     let evil = json!({ "f": { "base64": "AA", "type": "a/b\r\nX: y" } });
     assert!(body(&declared, &evil).unwrap_err().contains("control characters"));
+}
+
+#[test]
+fn parts_carry_any_bytes_beside_the_fields_of_a_value() {
+    let declared = spec("multipart/form-data");
+    let mut parts = Part::of_fields(&declared, &json!({ "title": "t", "n": 1 })).unwrap();
+    parts.push(Part::text("note", "hello"));
+    parts.push(Part::bytes("file", "a b.bin", "application/x-thing", vec![0, 159, 255]));
+    let build = |parts: &[Part]| {
+        RequestBuilder::new(Method::POST, "/").parts("multipart/form-data", parts).build()
+    };
+    let body = build(&parts).unwrap().body.unwrap();
+    let boundary = body.content_type.strip_prefix("multipart/form-data; boundary=").unwrap();
+    let field = |name: &str, text: &str| {
+        format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{text}\r\n")
+    };
+    let mut expected =
+        [field("title", "t"), field("n", "1"), field("note", "hello")].concat().into_bytes();
+    expected.extend_from_slice(
+        format!("--{boundary}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a b.bin\"\r\nContent-Type: application/x-thing\r\n\r\n").as_bytes(),
+    );
+    expected.extend_from_slice(&[0, 159, 255]);
+    expected.extend_from_slice(format!("\r\n--{boundary}--\r\n").as_bytes());
+    assert_eq!(body.bytes, expected);
+    let evil = Part::bytes("file", "a", "a/b\r\nX: y", "x");
+    assert!(build(&[evil]).unwrap_err().to_string().contains("control characters"));
+    assert!(Part::of_fields(&declared, &json!([1])).is_err());
 }
 
 #[test]

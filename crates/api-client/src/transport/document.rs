@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, header};
 use url::Url;
 
-use super::client::{Reach, is_loopback};
+use super::reach::{Reach, is_loopback};
 use super::redirect::Rule;
 use super::{Effect, Transport, Trip, place};
 use crate::error::{Error, ErrorKind, Progress};
@@ -44,8 +44,8 @@ pub enum Fetched {
 impl Transport {
     /// Fetches a document. The credential is sent to the base origin alone.
     ///
-    /// Plain `http` is allowed where the base URL is `http` too, and on loopback; redirects must
-    /// lead to `https` or stay on their origin.
+    /// Plain `http` is allowed where the base URL is `http` too, and on loopback; redirects stay on
+    /// their origin or lead to `https`, and to another host at public addresses only.
     ///
     /// # Errors
     /// As [`Transport::send`]; any status but 2xx and 304 is an error too.

@@ -3,7 +3,7 @@
 use std::error::Error as StdError;
 use std::io;
 
-use super::client::Unresolved;
+use super::reach::Unresolved;
 use super::tls::Untrusted;
 use crate::error::{ErrorKind, Progress};
 
@@ -78,8 +78,8 @@ fn causes(error: &reqwest::Error) -> Vec<&(dyn StdError + 'static)> {
 }
 
 fn kind(cause: &(dyn StdError + 'static)) -> Option<ErrorKind> {
-    if cause.is::<Unresolved>() {
-        return Some(ErrorKind::Dns);
+    if let Some(unresolved) = cause.downcast_ref::<Unresolved>() {
+        return Some(if unresolved.is_inner() { ErrorKind::Inner } else { ErrorKind::Dns });
     }
     if let Some(error) = cause.downcast_ref::<rustls::Error>() {
         return Some(ErrorKind::Tls { why: tls(error) });

@@ -1,32 +1,40 @@
 //! Sends requests to one API: timeouts, retries, redirects, size caps, and a credential bound to its origin.
 
+mod budget;
 mod client;
 mod document;
 mod failure;
+mod governor;
 mod options;
+mod reach;
 mod redirect;
+mod response;
 mod retry;
 mod tls;
 
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use url::{Origin, Url};
 
 use crate::auth::{self, Credential};
 use crate::error::{ConfigError, Error, ErrorKind, Progress};
 use crate::request::Request;
-use crate::secret::{Mask, Secret};
-use client::{Clients, Line, Reach, Settings};
+use crate::secret::{KeptMask, Mask, Secret};
+use client::{Clients, Line, Settings};
+use governor::{Account, Governor, Turn};
+use reach::Reach;
 use redirect::Rule;
 
+pub use budget::Budget;
 pub use document::{Fetched, MAX_DOCUMENT_BYTES, Validators};
 pub use options::{ProxyOptions, TlsOptions, TransportOptions};
 pub use redirect::RedirectPolicy;
+pub use response::Response;
 
 /// Whether a request changes something. Decides on retries and redirects, whatever the method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,46 +45,13 @@ pub enum Effect {
     Write,
 }
 
-/// A response, whole and decompressed.
-#[derive(Debug, Clone)]
-pub struct Response {
-    /// The status code.
-    pub status: u16,
-    /// Lower-case names and values, in order. Never holds `set-cookie`.
-    pub headers: Vec<(String, String)>,
-    /// The body.
-    pub body: Bytes,
-}
-
-impl Response {
-    /// Returns the first header of that lower-case name.
-    #[must_use]
-    pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
-    }
-
-    /// Returns how long the server wants to be left alone.
-    #[must_use]
-    pub fn retry_after(&self) -> Option<Duration> {
-        retry::retry_after(self.header("retry-after")?, SystemTime::now())
-    }
-
-    fn success(self, route: &str, place: &str) -> Result<Self, Error> {
-        let kind = match self.status {
-            200..=299 => return Ok(self),
-            429 => ErrorKind::RateLimited { retry_after: self.retry_after() },
-            status => ErrorKind::Status(status),
-        };
-        Err(Error::new(route, place, Progress::Answered(self.status), kind))
-    }
-}
-
 /// Sends requests to one API. Cheap to clone and to point at another base or credential.
 #[derive(Clone)]
 pub struct Transport {
     shared: Arc<Shared>,
     base: Url,
     credential: Credential,
+    mask: Arc<KeptMask>,
 }
 
 struct Shared {
@@ -86,6 +61,7 @@ struct Shared {
     retries: bool,
     max_response_bytes: u64,
     allowed_origins: Vec<Origin>,
+    governor: Governor,
 }
 
 impl fmt::Debug for Transport {
@@ -132,11 +108,13 @@ impl Transport {
             retries: options.retries,
             max_response_bytes: options.max_response_bytes,
             allowed_origins: options.allowed_origins,
+            governor: Governor::default(),
         };
         Ok(Self {
             shared: Arc::new(shared),
             base: options::checked_base(options.base_url)?,
             credential: options.credential,
+            mask: Arc::default(),
         })
     }
 
@@ -155,7 +133,7 @@ impl Transport {
     /// A credential that its place cannot carry.
     pub fn with_credential(&self, credential: Credential) -> Result<Self, ConfigError> {
         credential.check()?;
-        Ok(Self { credential, ..self.clone() })
+        Ok(Self { credential, mask: Arc::default(), ..self.clone() })
     }
 
     /// Returns the base URL, without a closing `/`.
@@ -212,12 +190,23 @@ impl Transport {
     /// [`crate::secret::SHORTEST_MASKED`] bytes stay.
     #[must_use]
     pub fn mask<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let mut mask = Mask::default();
-        self.credential.add_to(&mut mask);
-        for (_, value) in &self.shared.headers {
-            mask.add(value.expose());
-        }
-        mask.apply(text)
+        let build = || {
+            let mut mask = Mask::default();
+            self.credential.add_to(&mut mask);
+            for (_, value) in &self.shared.headers {
+                mask.add(value.expose());
+            }
+            mask
+        };
+        self.mask.get(self.credential.known(), build).apply(text)
+    }
+
+    /// Returns what the server last told about this caller's rate limits, one entry for each budget
+    /// it keeps; nothing before the first answer, or where it tells nothing.
+    #[must_use]
+    pub fn budget(&self) -> Vec<Budget> {
+        let governor = &self.shared.governor;
+        governor.budgets(&governor.account(&self.base, &self.credential))
     }
 
     fn holds_secret(&self, text: &str) -> bool {
@@ -249,33 +238,69 @@ impl Transport {
 
     /// Sends until there is an answer or no point in going on; returns where it was found.
     async fn attempts(&self, trip: &Trip<'_>) -> Result<(Response, Url), Error> {
+        let account = self.shared.governor.account(&self.base, &self.credential);
         let mut attempt = 0;
+        let mut has_renewed = false;
         loop {
-            let mut url = trip.url.clone();
-            let outcome = self.follow(trip, &mut url).await;
-            let may_repeat = self.shared.retries
-                && match trip.effect {
-                    Effect::Read => true,
-                    Effect::Write => retry::never_sent(&outcome),
-                };
+            self.wait_for_turn(trip, &account).await?;
+            let mut visit = Visit { url: trip.url.clone(), reach: trip.reach, secret: None };
+            let outcome = self.follow(trip, &mut visit).await;
+            if let Ok(response) = &outcome
+                && visit.url.origin() == self.base.origin()
+            {
+                let refused = response.is_rate_limited().then(|| response.retry_after());
+                self.shared.governor.note(&account, &trip.route, response.budget(), refused);
+            }
+            let is_read = trip.effect == Effect::Read;
+            if let (Ok(Response { status: 401, .. }), Some(secret)) = (&outcome, &visit.secret)
+                && !has_renewed
+            {
+                has_renewed = true;
+                let renewed = self.by_deadline(trip, self.credential.renew(secret)).await;
+                if renewed == Some(true) && is_read && self.shared.retries {
+                    tracing::debug!(route = trip.route, "trying again with a new secret");
+                    continue;
+                }
+            }
+            let may_repeat = self.shared.retries && (is_read || retry::never_sent(&outcome));
             let pause = retry::pause(attempt, &outcome, trip.deadline).filter(|_| may_repeat);
-            let Some(pause) = pause else { return outcome.map(|response| (response, url)) };
+            let Some(pause) = pause else { return outcome.map(|response| (response, visit.url)) };
             tracing::debug!(route = trip.route, attempt, ?pause, "trying again");
             tokio::time::sleep(pause).await;
             attempt += 1;
         }
     }
 
-    /// Sends once and follows redirects; `url` ends as the last address.
-    async fn follow(&self, trip: &Trip<'_>, url: &mut Url) -> Result<Response, Error> {
-        let mut reach = trip.reach;
+    /// Holds a call back while the server wants this caller to wait.
+    async fn wait_for_turn(&self, trip: &Trip<'_>, account: &Account) -> Result<(), Error> {
+        if !self.shared.retries || trip.url.origin() != self.base.origin() {
+            return Ok(());
+        }
+        loop {
+            match self.shared.governor.turn(account, &trip.route, trip.deadline) {
+                Turn::Now => return Ok(()),
+                Turn::After(wait) => {
+                    tracing::debug!(route = trip.route, ?wait, "waiting for the rate limit");
+                    tokio::time::sleep(wait).await;
+                }
+                Turn::TooLate(wait) => {
+                    let kind = ErrorKind::RateLimited { retry_after: Some(wait) };
+                    return Err(Error::new(&trip.route, place(&trip.url), Progress::NotSent, kind));
+                }
+            }
+        }
+    }
+
+    /// Sends once and follows redirects; `visit` ends at the last address.
+    async fn follow(&self, trip: &Trip<'_>, visit: &mut Visit) -> Result<Response, Error> {
         let mut method = trip.method.clone();
         let mut hops = 0;
         loop {
-            let answer = self.exchange(trip, &method, url, reach).await?;
+            let answer = self.exchange(trip, &method, visit).await?;
+            let url = &visit.url;
             let status = answer.status().as_u16();
             let Some(target) = redirect::location(status, answer.headers(), url) else {
-                return read(trip, &method, url, answer).await;
+                return response::read(trip, &method, url, answer).await;
             };
             let refuse = |target: String, why: String| {
                 let kind = ErrorKind::Redirect { status, target, why };
@@ -293,13 +318,13 @@ impl Transport {
                 return Err(refuse(described, why));
             }
             let next = redirect::next_method(status, &method);
-            reach = match trip.rule.judge(self, &next, url, &target) {
+            let reach = match trip.rule.judge(self, &next, (url, visit.reach), &target) {
                 Ok(reach) => reach,
                 Err(why) => return Err(refuse(described, why)),
             };
             hops += 1;
             method = next;
-            *url = target;
+            *visit = Visit { url: target, reach, secret: None };
         }
     }
 
@@ -308,17 +333,19 @@ impl Transport {
         &self,
         trip: &Trip<'_>,
         method: &Method,
-        url: &Url,
-        reach: Reach,
+        visit: &mut Visit,
     ) -> Result<reqwest::Response, Error> {
+        let Visit { url, reach, secret } = visit;
         let fail = |progress, kind| Error::new(&trip.route, place(url), progress, kind);
-        let Line { client, proxy } = self.shared.clients.line(url, reach).map_err(|error| {
+        let Line { client, proxy } = self.shared.clients.line(url, *reach).map_err(|error| {
             fail(Progress::NotSent, ErrorKind::Request { why: error.to_string() })
         })?;
         let mut headers = trip.headers.clone();
         let mut full = url.clone();
         if url.origin() == self.base.origin() {
-            self.authenticate(&mut full, &mut headers)
+            *secret = self
+                .authenticate(trip, &mut full, &mut headers)
+                .await
                 .map_err(|error| fail(Progress::NotSent, ErrorKind::Credential(error)))?;
         } else {
             headers = public_headers(&headers);
@@ -335,27 +362,51 @@ impl Transport {
         let mut request = reqwest::Request::new(method.clone(), full);
         *request.headers_mut() = headers;
         *request.body_mut() = body.map(reqwest::Body::from);
-        let answer = tokio::time::timeout_at(trip.deadline.into(), client.execute(request)).await;
-        match answer {
-            Ok(Ok(response)) => Ok(response),
-            Ok(Err(error)) => {
+        match self.by_deadline(trip, client.execute(request)).await {
+            Some(Ok(response)) => Ok(response),
+            Some(Err(error)) => {
                 let (progress, kind) = failure::classify(&error, proxy.as_deref());
                 // The URL may hold values and a key.
                 Err(fail(progress, kind).with_source(error.without_url()))
             }
-            Err(_) => Err(fail(Progress::Sent, ErrorKind::Timeout)),
+            None => Err(fail(Progress::Sent, ErrorKind::Timeout)),
         }
     }
 
-    fn authenticate(&self, url: &mut Url, headers: &mut HeaderMap) -> Result<(), ConfigError> {
+    /// Adds the operator's headers and the credential; returns the secret that was used.
+    async fn authenticate(
+        &self,
+        trip: &Trip<'_>,
+        url: &mut Url,
+        headers: &mut HeaderMap,
+    ) -> Result<Option<Secret>, ConfigError> {
         for (name, value) in &self.shared.headers {
             // Checked when the transport was made.
             if let Ok(value) = HeaderValue::from_str(value.expose()) {
                 headers.insert(name.clone(), auth::sensitive(value));
             }
         }
-        self.credential.apply(url, headers)
+        let late = || {
+            let hint = "see why what hands it out takes so long, or give requests more time";
+            Err(ConfigError::new("it was not there in time", hint))
+        };
+        let current = self.by_deadline(trip, self.credential.current()).await;
+        let Some(secret) = current.unwrap_or_else(late)? else { return Ok(None) };
+        self.credential.apply(&secret, url, headers)?;
+        Ok(Some(secret))
     }
+
+    async fn by_deadline<T>(&self, trip: &Trip<'_>, work: impl Future<Output = T>) -> Option<T> {
+        tokio::time::timeout_at(trip.deadline.into(), work).await.ok()
+    }
+}
+
+/// Where one attempt has come to.
+struct Visit {
+    url: Url,
+    reach: Reach,
+    /// The secret that was sent there.
+    secret: Option<Secret>,
 }
 
 /// How many redirects one request may follow.
@@ -375,39 +426,6 @@ struct Trip<'a> {
     deadline: Instant,
 }
 
-/// Reads a body up to the limit; nothing beyond it is kept.
-async fn read(
-    trip: &Trip<'_>,
-    method: &Method,
-    url: &Url,
-    mut answer: reqwest::Response,
-) -> Result<Response, Error> {
-    let status = answer.status().as_u16();
-    let fail = |kind| Error::new(&trip.route, place(url), Progress::Answered(status), kind);
-    let size = answer.content_length().filter(|_| *method != Method::HEAD);
-    let too_large = || fail(ErrorKind::TooLarge { limit: trip.limit, size });
-    if size.is_some_and(|size| size > trip.limit) {
-        return Err(too_large());
-    }
-    let headers = response_headers(answer.headers());
-    let mut body = BytesMut::new();
-    loop {
-        let chunk = tokio::time::timeout_at(trip.deadline.into(), answer.chunk()).await;
-        match chunk {
-            Ok(Ok(Some(chunk))) if (body.len() + chunk.len()) as u64 > trip.limit => {
-                return Err(too_large());
-            }
-            Ok(Ok(Some(chunk))) => body.extend_from_slice(&chunk),
-            Ok(Ok(None)) => return Ok(Response { status, headers, body: body.freeze() }),
-            Ok(Err(error)) => {
-                let (_, kind) = failure::classify(&error, None);
-                return Err(fail(kind).with_source(error.without_url()));
-            }
-            Err(_) => return Err(fail(ErrorKind::Timeout)),
-        }
-    }
-}
-
 fn headers(request: &Request) -> HeaderMap {
     let mut headers = HeaderMap::new();
     let body_type = request.body.iter().map(|it| ("content-type", it.content_type.as_str()));
@@ -420,16 +438,6 @@ fn headers(request: &Request) -> HeaderMap {
         }
     }
     headers
-}
-
-fn response_headers(headers: &HeaderMap) -> Vec<(String, String)> {
-    headers
-        .iter()
-        .filter(|(name, _)| !matches!(name.as_str(), "set-cookie" | "set-cookie2"))
-        .map(|(name, value)| {
-            (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
-        })
-        .collect()
 }
 
 /// The `host:port` of a URL, for errors.

@@ -4,7 +4,7 @@ use http::{HeaderMap, Method, header};
 use url::Url;
 
 use super::Transport;
-use super::client::{Reach, is_loopback};
+use super::reach::{Reach, is_inner, is_loopback};
 use crate::pagination::relative_to_base;
 
 /// The policy's say on a redirect within the API: it sees what it sees of any other call.
@@ -35,25 +35,34 @@ pub(super) fn any_read(_: &Method, _: &str, _: &str) -> Result<(), String> {
 pub(super) enum Rule<'a> {
     /// An API call.
     Call(&'a dyn RedirectPolicy),
-    /// A document: leads anywhere over `https`, or stays on its origin.
+    /// A document: stays on its host, or leads over `https` to what is public or known.
     Document,
 }
 
 impl Rule<'_> {
-    /// Decides on one step; the error says why not.
+    /// Decides on one step, the last of which was made with `reach`; the error says why not.
     pub(super) fn judge(
         self,
         transport: &Transport,
         method: &Method,
-        from: &Url,
+        (from, reach): (&Url, Reach),
         to: &Url,
     ) -> Result<Reach, String> {
         let base = transport.base_url();
         match self {
-            Self::Document if to.scheme() == "https" || to.origin() == from.origin() => {
+            Self::Document if to.origin() == from.origin() => Ok(reach),
+            Self::Document if to.scheme() != "https" => {
+                Err("a document may only move over `https`".to_owned())
+            }
+            Self::Document if to.host() == from.host() => Ok(reach),
+            Self::Document if to.origin() == base.origin() || transport.allows(&to.origin()) => {
                 Ok(Reach::Any)
             }
-            Self::Document => Err("a document may only move over `https`".to_owned()),
+            Self::Document if is_inner(to) => {
+                Err("it leads into an inner network; if that is meant, name that address"
+                    .to_owned())
+            }
+            Self::Document => Ok(Reach::Public),
             Self::Call(policy) if to.origin() == base.origin() => {
                 let inside = relative_to_base(to, base)
                     .ok_or_else(|| "it leaves the path of the API".to_owned())?;

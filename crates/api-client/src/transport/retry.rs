@@ -21,7 +21,9 @@ pub(super) fn pause(
     deadline: Instant,
 ) -> Option<Duration> {
     let asked = match outcome {
-        Ok(response) if matches!(response.status, 429 | 503) => response.retry_after(),
+        Ok(response) if response.status == 503 || response.is_rate_limited() => {
+            response.retry_after()
+        }
         Err(error) if error.is_connection_failure() => None,
         Ok(_) | Err(_) => return None,
     };
@@ -49,7 +51,7 @@ pub(super) fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
 }
 
 /// A random part of `most`, so that callers turned away together do not come back together.
-fn jitter(most: Duration) -> Duration {
+pub(super) fn jitter(most: Duration) -> Duration {
     let random = getrandom::u32().unwrap_or_default();
     most.mul_f64(f64::from(random) / f64::from(u32::MAX))
 }

@@ -16,6 +16,7 @@ async fn failure(base: &str) -> Error {
     transport.send(&get("/users/7"), Effect::Read, soon()).await.unwrap_err()
 }
 
+/// P42.
 #[tokio::test]
 async fn a_closed_port_tls_on_a_plain_port_and_an_unknown_host_read_differently() {
     let closed = closed_port().await;
@@ -111,6 +112,7 @@ async fn a_proxy_that_refuses_the_tunnel_is_blamed() {
     assert_eq!(proxy.lines(), ["CONNECT api.test:443"]);
 }
 
+/// P60.
 #[tokio::test]
 async fn loopback_is_never_reached_through_a_proxy() {
     let server = Server::start(vec![http(200, "", "direct")]).await;
@@ -123,6 +125,7 @@ async fn loopback_is_never_reached_through_a_proxy() {
     assert_eq!(&response.body[..], b"direct");
 }
 
+/// P62.
 #[tokio::test]
 async fn no_failure_shows_a_credential_or_a_value() {
     let plain = Server::start(vec![

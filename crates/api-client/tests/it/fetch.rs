@@ -69,6 +69,29 @@ async fn a_document_does_not_move_to_plain_http_elsewhere() {
     assert_eq!(inner.lines().len(), 0);
 }
 
+/// P56.
+#[tokio::test]
+async fn a_document_does_not_lead_into_an_inner_network() {
+    let inner = Server::start(vec![http(200, "", "metadata")]).await;
+    let port = inner.address.port();
+    let addresses = [
+        "https://169.254.169.254/latest/meta-data/".to_owned(),
+        "https://[::ffff:10.0.0.1]/".to_owned(),
+        format!("https://localhost:{port}/"),
+        format!("https://[::1]:{port}/"),
+    ];
+    let replies = addresses.iter().map(|it| http(302, &format!("location: {it}"), "")).collect();
+    let server = Server::start(replies).await;
+    let transport = transport(server.url(""));
+    for address in addresses {
+        let error = transport.fetch(&server.url("/spec"), None, soon()).await.unwrap_err();
+        let ErrorKind::Redirect { why, .. } = error.kind() else { panic!("{address}: {error:?}") };
+        assert!(why.starts_with("it leads into an inner network"), "{address}: {why}");
+    }
+    assert_eq!(inner.lines().len(), 0);
+}
+
+/// P41.
 #[tokio::test]
 async fn plain_http_needs_a_plain_base_or_loopback() {
     let secure = transport(Url::parse("https://api.test/").unwrap());

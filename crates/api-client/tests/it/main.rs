@@ -4,6 +4,9 @@
 mod cases;
 mod failures;
 mod fetch;
+mod limits;
+mod network;
+mod oauth;
 mod redirects;
 mod requests;
 mod responses;

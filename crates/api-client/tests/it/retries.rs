@@ -29,6 +29,7 @@ async fn three_attempts_are_all() {
     assert_eq!((response.status, server.lines().len()), (503, 3));
 }
 
+/// P72.
 #[tokio::test]
 async fn a_short_retry_after_is_waited_for() {
     let server = Server::start(vec![http(429, "retry-after: 1", ""), http(200, "", "")]).await;
@@ -66,6 +67,7 @@ async fn other_statuses_and_switched_off_retries_are_final() {
     assert_eq!((response.status, server.lines().len()), (503, 2));
 }
 
+/// P72.
 #[tokio::test]
 async fn a_write_is_repeated_only_if_nothing_of_it_was_sent() {
     let broken = Server::start(vec![raw("")]).await;

@@ -17,14 +17,16 @@ use url::Url;
 use crate::server::{get, soon};
 
 // Made for these tests with a hundred years to live; the keys open nothing else.
-const AUTHORITY: &str = include_str!("fixtures/ca.pem");
-const LOCALHOST: &str = include_str!("fixtures/localhost.pem");
-const ELSEWHERE: &str = include_str!("fixtures/elsewhere.pem");
+pub(crate) const AUTHORITY: &str = include_str!("fixtures/ca.pem");
+pub(crate) const LOCALHOST: &str = include_str!("fixtures/localhost.pem");
+pub(crate) const ELSEWHERE: &str = include_str!("fixtures/elsewhere.pem");
+/// The host name of that certificate.
+pub(crate) const ELSEWHERE_NAME: &str = "elsewhere.test";
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok";
 
-/// Serves `ok` to each connection that completes the handshake.
-fn serve(identity: &str, wants_client: bool) -> SocketAddr {
+/// What a server with this certificate is; `wants_client` makes it ask for one too.
+pub(crate) fn server_config(identity: &str, wants_client: bool) -> ServerConfig {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
@@ -39,7 +41,12 @@ fn serve(identity: &str, wants_client: bool) -> SocketAddr {
     };
     let chain = CertificateDer::pem_slice_iter(identity.as_bytes()).map(Result::unwrap).collect();
     let key = PrivateKeyDer::from_pem_slice(identity.as_bytes()).unwrap();
-    let config = Arc::new(builder.with_single_cert(chain, key).unwrap());
+    builder.with_single_cert(chain, key).unwrap()
+}
+
+/// Serves `ok` to each connection that completes the handshake.
+pub(crate) fn serve(identity: &str, wants_client: bool) -> SocketAddr {
+    let config = Arc::new(server_config(identity, wants_client));
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     thread::spawn(move || {
@@ -75,6 +82,7 @@ fn why(outcome: Result<Response, Error>) -> String {
     }
 }
 
+/// P59.
 #[tokio::test]
 async fn an_unknown_authority_is_named_and_can_be_added() {
     let address = serve(LOCALHOST, false);

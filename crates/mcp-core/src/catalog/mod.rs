@@ -38,7 +38,9 @@ mod update_project;
 mod update_uptime_monitor;
 mod whoami;
 
-use crate::tool::Registered;
+use std::sync::OnceLock;
+
+use crate::tool::{Definition, Registered};
 
 /// Every tool, by family.
 pub(crate) const ALL: &[&dyn Registered] = &[
@@ -81,3 +83,13 @@ pub(crate) const ALL: &[&dyn Registered] = &[
     &update_dsn::UpdateDsn,
     &onboarding_status_update::OnboardingStatusUpdate,
 ];
+
+/// What each tool says of itself to a session that is pinned to nothing; derived when somebody first
+/// asks, and the same for everybody.
+static WHOLE: [OnceLock<Definition>; ALL.len()] = [const { OnceLock::new() }; ALL.len()];
+
+/// The definition of a tool, by its position in [`ALL`].
+pub(crate) fn whole_definition(position: usize) -> Option<&'static Definition> {
+    let (tool, whole) = (ALL.get(position)?, WHOLE.get(position)?);
+    Some(whole.get_or_init(|| tool.whole_definition()))
+}

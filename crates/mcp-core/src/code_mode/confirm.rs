@@ -13,6 +13,9 @@ use sha2::{Digest as _, Sha256};
 /// How `execute_write` asks before it writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConfirmMode {
+    /// The first call rehearses the script and shows its exact writes; the second, with the
+    /// confirmation, sends those and nothing else.
+    Plan,
     /// The first call shows the code; the second, with the confirmation, runs it.
     Code,
     /// Runs at once, for hosts that approve tool calls by themselves.
@@ -23,7 +26,7 @@ pub enum ConfirmMode {
 pub const LIFETIME: Duration = Duration::from_secs(600);
 
 /// How many unused confirmations one caller can hold; the oldest goes first.
-const PER_CALLER: usize = 32;
+const PER_CALLER: usize = 8;
 
 /// What a confirmation stands for: it runs this, for this caller, and nothing else.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -79,12 +82,17 @@ impl fmt::Display for Unconfirmed {
 /// Where issued confirmations wait.
 #[async_trait]
 pub trait ConfirmationStore: Send + Sync + fmt::Debug {
-    /// Keeps a confirmation until it is taken or expires. Returns whether it could be kept.
-    async fn issue(&self, subject: Subject, line: String, now: SystemTime) -> bool;
+    /// Keeps a confirmation, with the plan it confirms, until it is taken or expires. Returns
+    /// whether it could be kept.
+    async fn issue(&self, subject: Subject, line: String, plan: String, now: SystemTime) -> bool;
 
-    /// Takes a confirmation: succeeds at most once for each one issued.
-    async fn take(&self, subject: &Subject, line: &str, now: SystemTime)
-    -> Result<(), Unconfirmed>;
+    /// Takes a confirmation and returns its plan: succeeds at most once for each one issued.
+    async fn take(
+        &self,
+        subject: &Subject,
+        line: &str,
+        now: SystemTime,
+    ) -> Result<String, Unconfirmed>;
 }
 
 /// Keeps confirmations in this process; a restart forgets them.
@@ -97,12 +105,13 @@ pub struct MemoryConfirmations {
 struct Waiting {
     digest: [u8; 32],
     line: String,
+    plan: String,
     issued: SystemTime,
 }
 
 #[async_trait]
 impl ConfirmationStore for MemoryConfirmations {
-    async fn issue(&self, subject: Subject, line: String, now: SystemTime) -> bool {
+    async fn issue(&self, subject: Subject, line: String, plan: String, now: SystemTime) -> bool {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.retain(|_, held| {
             held.retain(|it| !is_expired(it.issued, now));
@@ -112,7 +121,7 @@ impl ConfirmationStore for MemoryConfirmations {
         if held.len() >= PER_CALLER {
             held.remove(0);
         }
-        held.push(Waiting { digest: subject.digest, line, issued: now });
+        held.push(Waiting { digest: subject.digest, line, plan, issued: now });
         true
     }
 
@@ -121,14 +130,15 @@ impl ConfirmationStore for MemoryConfirmations {
         subject: &Subject,
         line: &str,
         now: SystemTime,
-    ) -> Result<(), Unconfirmed> {
+    ) -> Result<String, Unconfirmed> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let held = waiting.get_mut(&subject.caller).ok_or(Unconfirmed::Unknown)?;
         let at = held
             .iter()
             .position(|it| it.digest == subject.digest && it.line == line)
             .ok_or(Unconfirmed::Unknown)?;
-        if is_expired(held.remove(at).issued, now) { Err(Unconfirmed::Expired) } else { Ok(()) }
+        let Waiting { plan, issued, .. } = held.remove(at);
+        if is_expired(issued, now) { Err(Unconfirmed::Expired) } else { Ok(plan) }
     }
 }
 
@@ -154,18 +164,19 @@ mod tests {
     use super::*;
 
     const START: SystemTime = SystemTime::UNIX_EPOCH;
+    const PLAN: &str = "{}";
 
     async fn issued(code: &str) -> (MemoryConfirmations, Subject) {
         let store = MemoryConfirmations::default();
         let subject = Subject::new("ann", code, "https://a.test");
-        assert!(store.issue(subject.clone(), "line #1".to_owned(), START).await);
+        assert!(store.issue(subject.clone(), "line #1".to_owned(), PLAN.to_owned(), START).await);
         (store, subject)
     }
 
     #[tokio::test]
     async fn a_confirmation_is_good_once() {
         let (store, subject) = issued("return 1").await;
-        assert_eq!(store.take(&subject, "line #1", START).await, Ok(()));
+        assert_eq!(store.take(&subject, "line #1", START).await.as_deref(), Ok(PLAN));
         assert_eq!(store.take(&subject, "line #1", START).await, Err(Unconfirmed::Unknown));
     }
 
@@ -182,7 +193,11 @@ mod tests {
         for (other, line) in others {
             assert_eq!(store.take(&other, line, START).await, Err(Unconfirmed::Unknown));
         }
-        assert_eq!(store.take(&subject, "line #1", START).await, Ok(()), "nothing was consumed");
+        assert_eq!(
+            store.take(&subject, "line #1", START).await.as_deref(),
+            Ok(PLAN),
+            "nothing was consumed"
+        );
     }
 
     #[tokio::test]
@@ -192,17 +207,17 @@ mod tests {
         assert_eq!(store.take(&subject, "line #1", late).await, Err(Unconfirmed::Expired));
         let (store, subject) = issued("return 1").await;
         let in_time = START + LIFETIME - Duration::from_secs(1);
-        assert_eq!(store.take(&subject, "line #1", in_time).await, Ok(()));
+        assert_eq!(store.take(&subject, "line #1", in_time).await.as_deref(), Ok(PLAN));
     }
 
     #[tokio::test]
     async fn one_caller_cannot_fill_the_store() {
         let (store, subject) = issued("return 1").await;
         for number in 0..PER_CALLER {
-            store.issue(subject.clone(), format!("more #{number}"), START).await;
+            store.issue(subject.clone(), format!("more #{number}"), PLAN.to_owned(), START).await;
         }
         assert_eq!(store.take(&subject, "line #1", START).await, Err(Unconfirmed::Unknown));
-        assert_eq!(store.take(&subject, "more #0", START).await, Ok(()));
+        assert_eq!(store.take(&subject, "more #0", START).await.as_deref(), Ok(PLAN));
     }
 
     #[test]

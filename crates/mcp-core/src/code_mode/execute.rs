@@ -29,7 +29,7 @@ impl Tool for Execute {
     ) -> Result<Content, ToolError> {
         let code = arguments.get("code").and_then(Value::as_str).unwrap_or_default();
         match run::prepare(cx, code) {
-            Ok(prepared) => run::run(cx, caller, prepared, Mode::Read).await,
+            Ok(prepared) => run::run(cx, caller, run::Task::Script(prepared), Mode::Read).await,
             Err(answer) => Ok(answer),
         }
     }

@@ -13,7 +13,16 @@ pub(super) enum CallOutcome {
     /// It was answered.
     #[serde(rename = "sent")]
     Sent,
-    /// The policy stopped it before the network.
+    /// A write that the upstream has accepted.
+    #[serde(rename = "applied")]
+    Applied,
+    /// A write of a rehearsal: recorded, not sent.
+    #[serde(rename = "planned")]
+    Planned,
+    /// A planned write that the run did not come to.
+    #[serde(rename = "not reached")]
+    NotReached,
+    /// The policy or the plan stopped it before the network; with a status, the upstream refused it.
     #[serde(rename = "refused")]
     Refused,
     /// It never reached the upstream.
@@ -38,9 +47,32 @@ pub(super) struct CallRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) ms: Option<u64>,
     pub(super) outcome: CallOutcome,
+    /// A read of a rehearsal that ran after a recorded write, and could not see it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) stale: bool,
+    /// How to find out what became of a write of unknown outcome.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) check: Option<String>,
     /// Whether it could change something.
     #[serde(skip)]
     pub(super) write: bool,
+}
+
+impl CallRecord {
+    /// A call of this outcome, everything else empty.
+    pub(super) fn new(outcome: CallOutcome) -> Self {
+        Self {
+            api: None,
+            method: String::new(),
+            path: String::new(),
+            status: None,
+            ms: None,
+            outcome,
+            stale: false,
+            check: None,
+            write: false,
+        }
+    }
 }
 
 /// The calls of one run.
@@ -50,8 +82,8 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// Notes a call that is about to be sent; until it is finished its outcome is unknown.
-    pub(super) fn start(&self, call: CallRecord) -> usize {
+    /// Notes a call; one that is about to be sent has an unknown outcome until it is finished.
+    pub(super) fn add(&self, call: CallRecord) -> usize {
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         calls.push(call);
         calls.len() - 1
@@ -70,6 +102,14 @@ impl Journal {
             call.outcome = outcome;
             call.status = status;
             call.ms = Some(u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
+        }
+    }
+
+    /// Notes how to find out what became of a call.
+    pub(super) fn check(&self, at: usize, how: String) {
+        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(call) = calls.get_mut(at) {
+            call.check = Some(how);
         }
     }
 

@@ -2,22 +2,28 @@
 //! writes are confirmed.
 //!
 //! Reading order: [`policy`] (what may be sent), `script_api` (what a script can reach), `run` (one
-//! script, from source to report), then the three tools.
+//! script, from source to report), `plan` (writes rehearsed, shown and held to), then the three tools.
 
 pub mod answer;
+mod budget;
 mod call;
 pub mod confirm;
 pub(crate) mod definitions;
 mod execute;
 mod execute_write;
+pub mod files;
 mod journal;
 mod paginate;
+mod plan;
 pub mod policy;
+pub(crate) mod region;
 mod report;
 mod response;
-mod run;
+pub(crate) mod run;
 mod script_api;
-mod search;
+pub(crate) mod search;
+mod single_call;
+pub(crate) mod writing;
 
 use api_client::request::Request;
 use serde_json::value::RawValue;
@@ -31,7 +37,7 @@ use crate::{
 /// The tools of code mode that this context shows, in the order of `tools/list`.
 pub fn tools(cx: &Context) -> Vec<Box<dyn Tool>> {
     let mut tools: Vec<Box<dyn Tool>> = vec![Box::new(search::Search), Box::new(execute::Execute)];
-    if !cx.access.read_only {
+    if !cx.is_read_only() {
         tools.push(Box::new(execute_write::ExecuteWrite));
     }
     tools

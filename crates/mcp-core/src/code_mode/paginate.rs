@@ -16,8 +16,9 @@ use crate::{
 use super::{
     call::{self, CallForm},
     policy::{Refusal, Rule},
+    region,
     response::{self, Data},
-    script_api::{ScriptApi, refused},
+    script_api::{ScriptApi, address, refused},
 };
 
 /// Runs a whole pagination for the script.
@@ -36,12 +37,7 @@ pub(super) async fn run(
     if let Some(Value::String(from)) = form.options.remove("from") {
         resume(&mut form, &operation, &from, api)?;
     }
-    let declared: Vec<String> = operation
-        .parameters
-        .iter()
-        .filter(|it| it.location == Location::Query)
-        .map(|it| it.name.clone())
-        .collect();
+    let declared = query_names(&operation);
 
     let mut pages = Pages::default();
     let mut visited = Visited::default();
@@ -56,9 +52,12 @@ pub(super) async fn run(
                 break;
             }
         };
+        if answered.placeholder.is_some() {
+            return Ok(unknown_list());
+        }
         let data = Data::of(&answered.response, &api.transport);
         if answered.response.status >= 400 {
-            let message = response::failure(answered.response.status, &operation, &data);
+            let message = response::failure(&answered.response, &operation, &data, api);
             if pages.count == 0 {
                 return Err(HostError::new("ApiError", message)
                     .with("status", answered.response.status)
@@ -130,6 +129,55 @@ pub(super) async fn run(
         }
     }
     Ok(pages.into_reply(limit))
+}
+
+/// The arguments that ask for the page after this one; `None` at the end, and where there are none.
+pub(super) fn next_arguments(
+    api: &Api,
+    operation: &str,
+    path: &str,
+    headers: &Map<String, Value>,
+    data: &RawValue,
+) -> Option<Map<String, Value>> {
+    let loaded = api.document.current()?;
+    let operation = loaded.document.operation(loaded.document.find_id(operation)?)?;
+    let body: Value = serde_json::from_str(data.get()).ok()?;
+    if operation.method.as_str() != "GET" || pagination::items_of(&body).is_none() {
+        return None;
+    }
+    let text = |(name, value): (&String, &Value)| Some((name.clone(), value.as_str()?.to_owned()));
+    let headers: Vec<_> = headers.iter().filter_map(text).collect();
+    let next = pagination::next_page(&Page {
+        url: &address(&api.transport, path),
+        headers: &headers,
+        body: &body,
+        declared: &query_names(&operation),
+        first_page: first_page(&operation),
+    });
+    let pairs = match next {
+        Next::End | Next::Unknown => return None,
+        Next::Query(changes) => changes,
+        Next::Url(url) => {
+            let url = address(&api.transport, path).join(&url).ok()?;
+            url.query_pairs().into_owned().collect()
+        }
+    };
+    Some(pairs.into_iter().map(|(name, value)| (name, Value::String(value))).collect())
+}
+
+fn query_names(operation: &Operation) -> Vec<String> {
+    let in_query = operation.parameters.iter().filter(|it| it.location == Location::Query);
+    in_query.map(|it| it.name.clone()).collect()
+}
+
+/// In a rehearsal: the list of an item that is not there yet.
+fn unknown_list() -> HostReply {
+    let tree = json!({
+        "o": "list",
+        "f": { "items": { "l": "list.items" }, "complete": { "v": true }, "pages": { "v": 1 } },
+    });
+    let placeholder = json!({ "placeholder": { "tree": tree, "nonce": "" } });
+    HostReply { json: placeholder.to_string(), big_integers: false }
 }
 
 fn start(
@@ -273,7 +321,7 @@ fn follow(
         ))
     };
     let target = from.join(url).map_err(|_| refuse())?;
-    let same_place = target.origin() == api.transport.base_url().origin()
+    let same_place = region::is_home(api, &target)
         && target.path().trim_end_matches('/') == from.path().trim_end_matches('/');
     if !same_place {
         return Err(refuse());
@@ -293,11 +341,10 @@ fn resume(
     api: &Api,
 ) -> Result<(), HostError> {
     if from.starts_with("http") {
-        let base = api.transport.base_url();
         let url = url::Url::parse(from).map_err(|_| {
             HostError::new("TypeError", "`from` must be the `next` of an earlier answer")
         })?;
-        if url.origin() != base.origin() {
+        if !region::is_home(api, &url) {
             return Err(HostError::new(
                 "RefusedError",
                 format!("`from` of `{}` leads elsewhere", operation.id),

@@ -9,9 +9,12 @@ use serde_json::{Map, Value, json, value::RawValue};
 use api_client::transport::{Response, Transport};
 
 use crate::{
+    context::Api,
     openapi::Operation,
     sandbox::{HostError, HostReply},
 };
+
+use super::script_api::Answered;
 
 /// How much of an error body goes into the message of a thrown error, in characters.
 const SHOWN_OF_FAILURE: usize = 600;
@@ -20,11 +23,9 @@ const SHOWN_OF_FAILURE: usize = 600;
 ///
 /// # Errors
 /// When the body cannot be written as JSON; does not happen with text that was just checked.
-pub(super) fn to_reply(
-    response: &Response,
-    operation: &Operation,
-    transport: &Transport,
-) -> Result<HostReply, HostError> {
+pub(super) fn to_reply(answered: &Answered, api: &Api) -> Result<HostReply, HostError> {
+    let Answered { response, operation, url: _, placeholder } = answered;
+    let transport = &*api.transport;
     let headers: Map<String, Value> = response
         .headers
         .iter()
@@ -39,15 +40,20 @@ pub(super) fn to_reply(
         ("operation".to_owned(), json!(operation.id)),
     ]);
     if response.status >= 400 {
-        reply.insert("failure".to_owned(), json!(failure(response.status, operation, &data)));
+        reply.insert("failure".to_owned(), json!(failure(response, operation, &data, api)));
     }
     let mut json = Value::Object(reply).to_string();
     // The body goes in as it came: parsing and printing it again would cost time and digits.
     json.pop();
     json.push_str(",\"data\":");
     json.push_str(&data.to_json());
+    if let Some(placeholder) = placeholder {
+        json.push_str(",\"placeholder\":");
+        json.push_str(placeholder);
+    }
     json.push('}');
-    Ok(HostReply { json, big_integers: data.has_big_integers() })
+    let in_placeholder = placeholder.as_deref().is_some_and(has_big_integers);
+    Ok(HostReply { json, big_integers: data.has_big_integers() || in_placeholder })
 }
 
 /// The body of a response.
@@ -179,7 +185,13 @@ pub(super) fn has_big_integers(json: &str) -> bool {
 }
 
 /// The message of the error that reading a failed response's data throws.
-pub(super) fn failure(status: u16, operation: &Operation, data: &Data<'_>) -> String {
+pub(super) fn failure(
+    response: &Response,
+    operation: &Operation,
+    data: &Data<'_>,
+    api: &Api,
+) -> String {
+    let status = response.status;
     let mut message = format!("{} {} answered {status}", operation.method.as_str(), operation.path);
     let body = match data {
         Data::Json(text) | Data::Text(text) => text.trim(),
@@ -198,7 +210,11 @@ pub(super) fn failure(status: u16, operation: &Operation, data: &Data<'_>) -> St
     }
     let by_id = operation.path.contains('{');
     match status {
-        401 => message.push_str(" (hint: the server's credential was not accepted)"),
+        401 => {
+            let setting = api.profile.credential_setting.as_deref();
+            let setting = setting.map(|it| format!(": check {it}")).unwrap_or_default();
+            message.extend([" (hint: the server's credential was not accepted", &setting, ")"]);
+        }
         403 if !operation.scopes.is_empty() => {
             message.push_str(" (hint: the operation asks for the scopes ");
             message.push_str(&operation.scopes.join(", "));
@@ -210,6 +226,10 @@ pub(super) fn failure(status: u16, operation: &Operation, data: &Data<'_>) -> St
             );
         }
         _ => {}
+    }
+    if let Some(wait) = response.retry_after() {
+        let seconds = wait.as_secs_f64().ceil().to_string();
+        message.extend([" (hint: try again in ", &seconds, " s)"]);
     }
     message
 }

@@ -3,7 +3,7 @@
 
 use std::{
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Instant,
@@ -12,10 +12,12 @@ use std::{
 use async_trait::async_trait;
 use serde_json::{Value, value::RawValue};
 use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
 
 use api_client::{
     Method,
-    transport::{Effect as WireEffect, Response},
+    request::Request,
+    transport::{Effect as WireEffect, Response, Transport},
 };
 use url::Url;
 
@@ -26,11 +28,13 @@ use crate::{
 };
 
 use super::{
-    answer, call,
+    answer, budget, call,
+    files::Save,
     journal::{CallOutcome, CallRecord, Journal},
     paginate,
-    policy::{CallArguments, Effect, Mode, Policy, Refusal},
-    response,
+    plan::{self, Asked, Decision, Gate, Made, Saving, Ticket},
+    policy::{CallArguments, Effect, Mode, Policy, Refusal, Sources},
+    region, response,
 };
 
 /// The host side of one run.
@@ -38,13 +42,17 @@ use super::{
 pub(super) struct ScriptApi {
     cx: Context,
     mode: Mode,
+    gate: Gate,
     deadline: Instant,
+    end: CancellationToken,
+    halted: OnceLock<HostError>,
     journal: Journal,
     requests: AtomicUsize,
     bytes: AtomicUsize,
     untrusted: AtomicBool,
     slots: Semaphore,
     warnings: Mutex<Vec<String>>,
+    sources: Sources,
 }
 
 /// A response with what the journal and the result need to know.
@@ -54,20 +62,32 @@ pub(super) struct Answered {
     pub(super) operation: Operation,
     /// Where it was sent.
     pub(super) url: Url,
+    /// What the script gets in place of the body, in a rehearsal; as the worker reads it.
+    pub(super) placeholder: Option<String>,
 }
 
 impl ScriptApi {
-    /// The host of a run that must end by `deadline`.
-    pub(super) fn new(cx: &Context, mode: Mode, deadline: Instant) -> Self {
+    /// The host of a run that must end by `deadline`; it cancels `end` where the run has to stop.
+    pub(super) fn new(
+        cx: &Context,
+        mode: Mode,
+        gate: Gate,
+        deadline: Instant,
+        end: CancellationToken,
+    ) -> Self {
         Self {
             mode,
+            gate,
             deadline,
+            end,
+            halted: OnceLock::new(),
             journal: Journal::default(),
             requests: AtomicUsize::new(0),
             bytes: AtomicUsize::new(0),
             untrusted: AtomicBool::new(false),
             slots: Semaphore::new(cx.limits.concurrent_requests),
             warnings: Mutex::default(),
+            sources: Sources::default(),
             cx: cx.clone(),
         }
     }
@@ -99,7 +119,7 @@ impl ScriptApi {
     }
 
     pub(super) fn policy<'a>(&'a self, api: &'a Api, loaded: &'a Loaded) -> Policy<'a> {
-        Policy { api, loaded, access: &self.cx.access, mode: self.mode }
+        Policy { api, loaded, access: &self.cx.access, mode: self.mode, surface: self.cx.surface }
     }
 
     async fn request(&self, api: &Api, arguments: &str) -> Result<HostReply, HostError> {
@@ -158,6 +178,8 @@ impl ScriptApi {
         let method = operation.method.as_str().to_owned();
         let refuse = |refusal: &Refusal| self.refuse(api, &method, &operation.path, refusal);
         let effect = policy.admit(index).map_err(|it| refuse(&it))?;
+        let flows = &self.cx.flows;
+        self.sources.admit(flows, &api.profile.binding).map_err(|it| refuse(&it))?;
         let warnings = policy.check(&operation, arguments).map_err(|it| refuse(&it))?;
         self.warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(warnings);
         let request =
@@ -171,31 +193,62 @@ impl ScriptApi {
                 ),
             ));
         }
+        let asked = Asked {
+            cx: &self.cx,
+            api,
+            binding: self.binding(api),
+            loaded,
+            index,
+            operation: &operation,
+            effect,
+            arguments,
+            request: &request,
+        };
+        if let Some(error) = self.halted.get() {
+            self.end.cancel();
+            return Err(error.clone());
+        }
+        match self.gate.decide(&asked) {
+            Decision::Send(ticket) => self.send(&asked, &ticket).await,
+            Decision::Answer(made) => Ok(self.answer(&asked, made)),
+            Decision::Halt(error) => Err(self.halt(&asked, error)),
+        }
+    }
+
+    /// Sends what every check has passed.
+    async fn send(&self, asked: &Asked<'_>, ticket: &Ticket) -> Result<Answered, HostError> {
+        let Asked { api, loaded, operation, effect, request, .. } = *asked;
         let _slot = self
             .slots
             .acquire()
             .await
             .map_err(|_| HostError::new("LimitError", "the run is over"))?;
-        let path = if request.query.is_empty() {
-            request.path.clone()
-        } else {
-            format!("{}?{}", request.path, request.query)
-        };
-        let at = self.journal.start(CallRecord {
-            api: self.api_name(api),
-            method: method.clone(),
-            path: api.transport.mask(&path).into_owned(),
-            status: None,
-            ms: None,
-            outcome: CallOutcome::Unknown,
-            write: effect == Effect::Write,
-        });
         let started = Instant::now();
         let deadline = self.deadline.min(started + self.cx.limits.request);
+        if let Some(before) = &ticket.before
+            && !plan::still_holds(asked, before, deadline).await
+        {
+            let message = format!(
+                "what `{} {}` would change is no longer as it was shown with the plan: it was not sent, nor was anything after it",
+                request.method, request.path
+            );
+            return Err(self.halt(asked, HostError::new("PlanError", message)));
+        }
+        let path = path_and_query(request);
+        let at = self
+            .journal
+            .add(CallRecord { stale: ticket.stale, ..self.record(asked, CallOutcome::Unknown) });
         let wire_effect = match effect {
             Effect::Read => WireEffect::Read,
             Effect::Write => WireEffect::Write,
         };
+        let with_files = match self.with_files(asked).await {
+            Ok(request) => request,
+            Err(error) => return Err(self.halt(asked, error)),
+        };
+        let request = with_files.as_ref().unwrap_or(request);
+        let transport = region::transport(api, operation, asked.arguments, deadline).await;
+        let policy = self.policy(api, loaded);
         // A redirect re-enters the policy: it must lead to a read the script could have made.
         let redirect = |method: &Method, path: &str, _query: &str| {
             let routed = policy.route(method.as_str(), path).map_err(|it| it.message)?;
@@ -205,19 +258,27 @@ impl ScriptApi {
                 Err(refusal) => Err(refusal.message),
             }
         };
-        match api.transport.send_checked(&request, wire_effect, deadline, &redirect).await {
+        match transport.send_checked(request, wire_effect, deadline, &redirect).await {
             Ok(response) => {
-                self.journal.finish(
-                    at,
-                    CallOutcome::Sent,
-                    Some(response.status),
-                    started.elapsed(),
-                );
+                self.sources.note(&api.profile.binding);
+                let outcome = match (effect, response.status) {
+                    (Effect::Read, _) => CallOutcome::Sent,
+                    (Effect::Write, 200..300) => CallOutcome::Applied,
+                    (Effect::Write, 400..500) => CallOutcome::Refused,
+                    // A server that failed may have done it all the same.
+                    (Effect::Write, _) => CallOutcome::Unknown,
+                };
+                self.journal.finish(at, outcome, Some(response.status), started.elapsed());
+                if outcome == CallOutcome::Unknown {
+                    self.journal.check(at, check(asked));
+                }
                 if api.profile.outsiders_write(&operation.path) {
                     self.untrusted.store(true, Ordering::Relaxed);
                 }
+                let placeholder = self.gate.answered(asked, ticket, &response);
                 self.account(response.body.len())?;
-                Ok(Answered { response, operation, url: address(api, &path) })
+                let operation = operation.clone();
+                Ok(Answered { response, operation, url: address(&transport, &path), placeholder })
             }
             Err(error) => {
                 let outcome = if error.is_outcome_unknown() && effect == Effect::Write {
@@ -228,7 +289,87 @@ impl ScriptApi {
                     CallOutcome::NotSent
                 };
                 self.journal.finish(at, outcome, None, started.elapsed());
-                Err(network_error(&error, &operation, outcome))
+                if outcome == CallOutcome::Unknown {
+                    self.journal.check(at, check(asked));
+                }
+                Err(network_error(&error, operation, outcome))
+            }
+        }
+    }
+
+    /// Answers without sending.
+    fn answer(&self, asked: &Asked<'_>, made: Made) -> Answered {
+        let Made { response, placeholder, past } = made;
+        // It stands for an answer that the confirmed run will have.
+        self.sources.note(&asked.api.profile.binding);
+        if asked.effect == Effect::Write && !past {
+            self.journal.add(self.record(asked, CallOutcome::Planned));
+        }
+        Answered {
+            response,
+            operation: asked.operation.clone(),
+            url: address(&asked.api.transport, &path_and_query(asked.request)),
+            placeholder,
+        }
+    }
+
+    /// Lets nothing more of this run out; a script that goes on all the same is ended.
+    fn halt(&self, asked: &Asked<'_>, error: HostError) -> HostError {
+        self.journal.add(self.record(asked, CallOutcome::Refused));
+        drop(self.halted.set(error.clone()));
+        error
+    }
+
+    /// Why nothing more was sent, if so.
+    pub(super) fn halted(&self) -> Option<&HostError> {
+        self.halted.get()
+    }
+
+    /// What stands between the script and the network.
+    pub(super) fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
+    fn record(&self, asked: &Asked<'_>, outcome: CallOutcome) -> CallRecord {
+        let path = path_and_query(asked.request);
+        CallRecord {
+            api: self.api_name(asked.api),
+            method: asked.request.method.to_string(),
+            path: asked.api.transport.mask(&path).into_owned(),
+            write: asked.effect == Effect::Write,
+            ..CallRecord::new(outcome)
+        }
+    }
+
+    fn binding(&self, api: &Api) -> usize {
+        self.cx.apis.iter().position(|it| std::ptr::eq(&raw const **it, api)).unwrap_or_default()
+    }
+
+    /// The same request with files in the place of their handles, if it has any.
+    async fn with_files(&self, asked: &Asked<'_>) -> Result<Option<Request>, HostError> {
+        let Some(body) = asked.arguments.body else { return Ok(None) };
+        let Some(body) = self.cx.files.expand(body).await? else { return Ok(None) };
+        let arguments = CallArguments { body: Some(&body), ..asked.arguments.clone() };
+        call::build(asked.api, &asked.loaded.document, asked.operation, &arguments)
+            .map(Some)
+            .map_err(|it| refused(&it))
+    }
+
+    /// Answers a call of `files`; saving goes by the same gate as a request that writes.
+    async fn files(&self, function: &str, arguments: &str) -> Result<HostReply, HostError> {
+        if function != "save" {
+            return self.cx.files.call(function, arguments).await;
+        }
+        let save = Save::parse(arguments)?;
+        if self.mode == Mode::Read {
+            return Err(refused(&Save::refusal()));
+        }
+        match self.gate.save(&save.name) {
+            Ok(Saving::Planned) => Ok(save.reply()),
+            Ok(Saving::Now) => self.cx.files.save(save).await,
+            Err(error) => {
+                drop(self.halted.set(error.clone()));
+                Err(error)
             }
         }
     }
@@ -249,7 +390,7 @@ impl ScriptApi {
     }
 
     pub(super) fn reply(&self, api: &Api, answered: &Answered) -> Result<HostReply, HostError> {
-        response::to_reply(&answered.response, &answered.operation, &api.transport)
+        response::to_reply(answered, api)
     }
 
     /// A refusal, noted and worded for the script.
@@ -260,16 +401,12 @@ impl ScriptApi {
         path: &str,
         refusal: &Refusal,
     ) -> HostError {
-        let at = self.journal.start(CallRecord {
+        self.journal.add(CallRecord {
             api: self.api_name(api),
             method: method.to_owned(),
             path: path.to_owned(),
-            status: None,
-            ms: None,
-            outcome: CallOutcome::Refused,
-            write: false,
+            ..CallRecord::new(CallOutcome::Refused)
         });
-        self.journal.finish(at, CallOutcome::Refused, None, std::time::Duration::ZERO);
         refused(refusal)
     }
 
@@ -332,8 +469,11 @@ impl ScriptApi {
 #[async_trait]
 impl Host for ScriptApi {
     async fn call(&self, call: HostCall) -> Result<HostReply, HostError> {
-        let api = Arc::clone(self.api(&call)?);
         let arguments = call.arguments.as_str();
+        if call.binding == self.cx.apis.len() {
+            return self.files(&call.function, arguments).await;
+        }
+        let api = Arc::clone(self.api(&call)?);
         match call.function.as_str() {
             "request" => self.request(&api, arguments).await,
             "call" => self.call_by_id(&api, arguments).await,
@@ -341,6 +481,10 @@ impl Host for ScriptApi {
             "search" => self.search(&api, arguments).await,
             "describe" => self.describe(&api, arguments).await,
             "operations" => self.operations(&api, arguments).await,
+            "budget" => {
+                let json = budget::of(&api.transport).to_string();
+                Ok(HostReply { json, big_integers: false })
+            }
             other => {
                 Err(HostError::new("TypeError", format!("`{other}` is not a function of the API")))
             }
@@ -348,9 +492,27 @@ impl Host for ScriptApi {
     }
 }
 
+/// The path with its query.
+fn path_and_query(request: &Request) -> String {
+    if request.query.is_empty() {
+        request.path.clone()
+    } else {
+        format!("{}?{}", request.path, request.query)
+    }
+}
+
+/// How to find out what became of a write.
+fn check(asked: &Asked<'_>) -> String {
+    let reads = asked.loaded.document.find_route("GET", &asked.operation.path);
+    match reads {
+        Some(_) => format!("GET {}", asked.request.path),
+        None => "read what it would have changed before trying again".to_owned(),
+    }
+}
+
 /// The address of a request, for links that are relative to it.
-fn address(api: &Api, path_and_query: &str) -> Url {
-    let base = api.transport.base_url();
+pub(super) fn address(transport: &Transport, path_and_query: &str) -> Url {
+    let base = transport.base_url();
     let full = format!("{}{path_and_query}", base.as_str().trim_end_matches('/'));
     Url::parse(&full).unwrap_or_else(|_| base.clone())
 }

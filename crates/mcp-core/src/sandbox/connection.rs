@@ -116,6 +116,9 @@ fn serve(port: ChannelPort) {
         return;
     }
     let Ok(ToWorker::Run(run)) = port.from_host.recv() else { return };
+    if to_host.blocking_send(FromWorker::Started).is_err() {
+        return;
+    }
     let report = engine.run(&run, Rc::new(port));
     // A host that is gone has no use for it.
     drop(to_host.blocking_send(FromWorker::Done(Box::new(report))));

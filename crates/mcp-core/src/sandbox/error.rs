@@ -28,6 +28,13 @@ impl ScriptError {
     }
 }
 
+impl From<HostError> for ScriptError {
+    fn from(error: HostError) -> Self {
+        let HostError { name, message, properties } = error;
+        Self { name, message, properties, ..Self::default() }
+    }
+}
+
 impl fmt::Display for ScriptError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.name, self.message)?;

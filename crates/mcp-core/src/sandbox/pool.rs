@@ -20,7 +20,7 @@ use super::{
     prepare::Prepared,
     protocol::{BUILD, Failure, Frame, FromWorker, Pace, Protections, Run, Warning},
     queue::Queue,
-    run::{Ended, converse},
+    run::{Ended, NotStarted, converse},
     worker,
 };
 
@@ -130,6 +130,8 @@ pub struct Outcome {
     pub logs: Vec<String>,
     /// What the script got away with: a missing `await`, a missing `return`.
     pub warnings: Vec<String>,
+    /// Where a rehearsed script looked at what a placeholder stands for: the plan may not be whole.
+    pub observations: Vec<String>,
     /// The limit that ended the run.
     pub stop: Option<Stop>,
     /// Processor time of the script.
@@ -186,7 +188,7 @@ impl Pool {
         if let Some(protections) = self.protections.get() {
             return Ok(*protections);
         }
-        let connection = self.connect().await?;
+        let connection = self.connect(false).await?;
         drop(connection);
         self.warm_up();
         Ok(self.protections.get().copied().unwrap_or_default())
@@ -211,29 +213,24 @@ impl Pool {
             permit = timeout(limits.queue, self.queue.enter(caller)) => permit.ok().flatten(),
         };
         let Some(_permit) = permit else { return Outcome::stopped(Stop::Busy, &limits) };
-        let connection = tokio::select! {
-            biased;
-            () = cancel.cancelled() => return Outcome::stopped(Stop::Cancelled, &limits),
-            connection = self.connect() => match connection {
-                Ok(connection) => connection,
-                Err(error) => return Outcome::failed(error),
-            },
-        };
-        self.warm_up();
-        let run = Run {
-            javascript: script.prepared.javascript.clone(),
-            bindings: script.bindings.into_iter().map(|binding| binding.names).collect(),
-            clock_ms: script.clock_ms,
-            seed: script.seed,
-            pace: script.pace,
-            heap: limits.heap,
-            stack: limits.stack,
-            cpu: limits.cpu,
-            wall: limits.wall,
-            logs: limits.logs,
-        };
-        let ended = converse(connection, run, &limits, &host, &cancel).await;
-        Outcome::new(ended, &script.prepared, &limits)
+        let mut problem = String::new();
+        for attempt in 0..ATTEMPTS {
+            let connection = tokio::select! {
+                biased;
+                () = cancel.cancelled() => return Outcome::stopped(Stop::Cancelled, &limits),
+                connection = self.connect(attempt > 0) => match connection {
+                    Ok(connection) => connection,
+                    Err(error) => return Outcome::failed(error),
+                },
+            };
+            self.warm_up();
+            let run = order(&script, &limits);
+            match converse(connection, run, &limits, &host, &cancel).await {
+                Ok(ended) => return Outcome::new(ended, &script.prepared, &limits),
+                Err(NotStarted(lost)) => problem = lost.to_string(),
+            }
+        }
+        Outcome::failed(unavailable(&problem))
     }
 
     fn within_ceiling(&self, limits: &Limits) -> Limits {
@@ -246,11 +243,12 @@ impl Pool {
         }
     }
 
-    /// A worker that has proved to be of this build.
-    async fn connect(&self) -> Result<Connection, ScriptError> {
+    /// A worker that has proved to be of this build. `anew`, and after a first disappointment, no
+    /// spare is taken: what ended one may have ended all.
+    async fn connect(&self, anew: bool) -> Result<Connection, ScriptError> {
         let mut problem = String::new();
-        for _ in 0..ATTEMPTS {
-            let mut connection = match self.open().await {
+        for attempt in 0..ATTEMPTS {
+            let mut connection = match self.open(anew || attempt > 0).await {
                 Ok(connection) => connection,
                 Err(error) => return Err(unavailable(&error)),
             };
@@ -268,13 +266,16 @@ impl Pool {
         Err(unavailable(&problem))
     }
 
-    async fn open(&self) -> Result<Connection, String> {
+    async fn open(&self, anew: bool) -> Result<Connection, String> {
         let connection = match &self.source {
             #[cfg(unix)]
-            Source::Processes(spawner) => match spawner.spare() {
-                Some(worker) => Connection::process(worker),
-                None => spawner.start().await.and_then(Connection::process),
-            },
+            Source::Processes(spawner) => {
+                let spare = if anew { None } else { spawner.spare() };
+                match spare {
+                    Some(worker) => Connection::process(worker),
+                    None => spawner.start().await.and_then(Connection::process),
+                }
+            }
             Source::Threads => Connection::thread(),
             Source::Nowhere(reason) => return Err(reason.clone()),
         };
@@ -300,6 +301,22 @@ impl Pool {
             #[cfg(unix)]
             Running::Process(_) => {}
         }
+    }
+}
+
+/// What a worker is told to do.
+fn order(script: &Script, limits: &Limits) -> Run {
+    Run {
+        javascript: script.prepared.javascript.clone(),
+        bindings: script.bindings.iter().map(|binding| binding.names.clone()).collect(),
+        clock_ms: script.clock_ms,
+        seed: script.seed,
+        pace: script.pace,
+        heap: limits.heap,
+        stack: limits.stack,
+        cpu: limits.cpu,
+        wall: limits.wall,
+        logs: limits.logs,
     }
 }
 
@@ -350,15 +367,37 @@ impl Outcome {
             Some(stop) => Err(stop.error(limits)),
             None => report.result.map_err(|failure| located(failure, prepared)),
         };
-        let warnings = report.warnings.into_iter().map(|Warning { text, place }| match place {
-            Some(place) => format!("{text} (line {})", prepared.locate(place.line, place.column).0),
-            None => text,
-        });
-        Self { result, logs, warnings: warnings.collect(), stop: report.stop, cpu: report.cpu }
+        let placed = |notes: Vec<Warning>| {
+            let placed = |Warning { text, place }| match place {
+                Some(Frame { line, column, .. }) => {
+                    format!("{text} (line {})", prepared.locate(line, column).0)
+                }
+                None => text,
+            };
+            notes.into_iter().map(placed).collect()
+        };
+        Self {
+            result,
+            logs,
+            warnings: placed(report.warnings),
+            observations: placed(report.observations),
+            stop: report.stop,
+            cpu: report.cpu,
+        }
     }
 
     fn stopped(stop: Stop, limits: &Limits) -> Self {
         Self { stop: Some(stop), ..Self::failed(stop.error(limits)) }
+    }
+
+    /// The outcome of something that was done without a worker.
+    pub(crate) fn success(json: String) -> Self {
+        Self { result: Ok(json), ..Self::failed(ScriptError::default()) }
+    }
+
+    /// The outcome of something that failed without a worker.
+    pub(crate) fn failure(error: ScriptError) -> Self {
+        Self::failed(error)
     }
 
     fn failed(error: ScriptError) -> Self {
@@ -366,6 +405,7 @@ impl Outcome {
             result: Err(error),
             logs: Vec::new(),
             warnings: Vec::new(),
+            observations: Vec::new(),
             stop: None,
             cpu: Duration::ZERO,
         }

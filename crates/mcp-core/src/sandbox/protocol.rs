@@ -29,7 +29,9 @@ pub(super) const BUILD: u64 = fingerprint(&[
     include_bytes!("protocol.rs"),
     include_bytes!("limits.rs"),
     include_bytes!("worker/prelude.js"),
+    include_bytes!("worker/placeholders.js"),
     include_bytes!("worker/polyfills.js"),
+    include_bytes!("worker/mod.rs"),
     include_bytes!("worker/runtime.rs"),
     include_bytes!("worker/state.rs"),
     include_bytes!("worker/host_functions.rs"),
@@ -63,6 +65,8 @@ pub(super) enum ToWorker {
 pub(super) enum FromWorker {
     /// Comes once, first.
     Hello(Hello),
+    /// Comes once, when the script has arrived and nothing of it has run.
+    Started,
     Call(Call),
     Log(String),
     /// Comes last.
@@ -151,6 +155,8 @@ pub(super) struct Report {
     /// JSON text.
     pub result: Result<String, Failure>,
     pub warnings: Vec<Warning>,
+    /// Where a rehearsed script looked at what a placeholder stands for.
+    pub observations: Vec<Warning>,
     pub stop: Option<Stop>,
     pub cpu: Duration,
 }
@@ -235,6 +241,34 @@ impl Decoder {
         let message = postcard::from_bytes(body).map_err(ProtocolError::Malformed)?;
         self.bytes.drain(..4 + length);
         Ok(Some(message))
+    }
+}
+
+/// Reads bytes as either side would; what it takes, it must be able to write and read again.
+/// For the fuzz target `protocol`, which sees only what is public.
+///
+/// # Panics
+/// Where a message that was read does not survive being written.
+#[doc(hidden)]
+pub fn read_as_both_sides(bytes: &[u8]) {
+    read_all::<FromWorker>(bytes, MAX_FROM_WORKER);
+    read_all::<ToWorker>(bytes, MAX_TO_WORKER);
+}
+
+fn read_all<M: Serialize + DeserializeOwned>(bytes: &[u8], longest: usize) {
+    let mut decoder = Decoder::new(longest);
+    // In two pieces: a frame's parts need not arrive together.
+    let (early, late) = bytes.split_at(bytes.len() / 2);
+    for piece in [early, late] {
+        decoder.buffer().extend_from_slice(piece);
+        while let Ok(Some(message)) = decoder.next::<M>() {
+            let frame = encode(&message).ok();
+            let mut again = Decoder::new(longest);
+            again.buffer().extend_from_slice(frame.as_deref().unwrap_or_default());
+            let read = again.next::<M>().ok().flatten();
+            assert_eq!(read.and_then(|it| encode(&it).ok()), frame, "a message changed on its way");
+            assert!(again.buffer().is_empty(), "a frame was not read to its end");
+        }
     }
 }
 

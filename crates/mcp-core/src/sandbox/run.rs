@@ -33,6 +33,10 @@ pub(super) struct Ended {
     pub logs: Vec<String>,
 }
 
+/// The worker was lost before anything of the script ran: another one can have it.
+#[derive(Debug)]
+pub(super) struct NotStarted(pub Lost);
+
 /// Runs the script on a worker that has introduced itself, to its end or to a limit.
 pub(super) async fn converse(
     mut connection: Connection,
@@ -40,7 +44,7 @@ pub(super) async fn converse(
     limits: &Limits,
     host: &Arc<dyn Host>,
     cancel: &CancellationToken,
-) -> Ended {
+) -> Result<Ended, NotStarted> {
     let deadline = sleep_until(Instant::now() + limits.wall + GRACE);
     tokio::pin!(deadline);
     let mut sample = interval_at(Instant::now() + SAMPLE, SAMPLE);
@@ -50,14 +54,13 @@ pub(super) async fn converse(
     let stopped = |stop, cpu| Report {
         result: Err(super::protocol::Failure::default()),
         warnings: Vec::new(),
+        observations: Vec::new(),
         stop: Some(stop),
         cpu,
     };
-    let first = connection.writer.push(ToWorker::Run(Box::new(run)));
+    connection.writer.push(ToWorker::Run(Box::new(run))).map_err(NotStarted)?;
+    let mut started = false;
     let mut report = loop {
-        if first.is_err() {
-            break stopped(Stop::Crashed, cpu);
-        }
         let lost: Lost = tokio::select! {
             biased;
             () = cancel.cancelled() => break stopped(Stop::Cancelled, cpu),
@@ -67,6 +70,11 @@ pub(super) async fn converse(
                 Err(lost) => lost,
             },
             received = connection.reader.receive() => match received {
+                Ok(FromWorker::Started) if !started => {
+                    started = true;
+                    continue;
+                }
+                Ok(_) if !started => break stopped(Stop::Crashed, cpu),
                 Ok(FromWorker::Call(call)) if calls.accept(&call) => {
                     calls.start(call, host);
                     continue;
@@ -94,6 +102,9 @@ pub(super) async fn converse(
             }
         };
         tracing::debug!(error = &lost as &dyn std::error::Error, "a sandbox worker was lost");
+        if !started {
+            return Err(NotStarted(lost));
+        }
         break stopped(connection.engine.autopsy().await, cpu);
     };
     if let Err(failure) = &report.result
@@ -103,13 +114,14 @@ pub(super) async fn converse(
     {
         report.stop = Some(Stop::Memory);
     }
-    Ended { report, logs: logs.lines }
+    Ok(Ended { report, logs: logs.lines })
 }
 
 /// Whether a report is what an engine could have written.
 fn plausible(report: &Report) -> bool {
-    let Report { result, warnings, .. } = report;
-    let warned: usize = warnings.iter().map(|Warning { text, .. }| text.len()).sum();
+    let Report { result, warnings, observations, .. } = report;
+    let noted = warnings.iter().chain(observations);
+    let warned: usize = noted.map(|Warning { text, .. }| text.len()).sum();
     warned <= MAX_TEXT
         && match result {
             Ok(json) => json.len() <= MAX_TEXT && is_json(json),

@@ -281,9 +281,14 @@ async fn the_fallback_in_a_thread_runs_the_same_scripts() {
 mod linux {
     //! What only Linux offers, or shows.
 
-    use std::os::{
-        fd::OwnedFd,
-        unix::{net::UnixStream, process::ExitStatusExt as _},
+    use std::{
+        fs::Permissions,
+        io::Read as _,
+        os::{
+            fd::OwnedFd,
+            unix::{fs::PermissionsExt as _, net::UnixStream, process::ExitStatusExt as _},
+        },
+        path::Path,
     };
 
     use super::*;
@@ -462,5 +467,56 @@ mod linux {
         }
         eventually("the end of the spares", || workers_of(marker).is_empty()).await;
         assert_eq!(run(&pool, "return 1", &limits()).await.result.as_deref(), Ok("1"));
+    }
+
+    /// A program that introduces itself as a worker and dies, `times` times, and is a real one then.
+    fn short_lived(folder: &Path, times: usize) -> PathBuf {
+        let (mut ours, theirs) = UnixStream::pair().unwrap();
+        let mut worker = Command::new(program())
+            .args(["--mcp-sandbox-worker", "6", "536870912"])
+            .stdin(OwnedFd::from(theirs))
+            .spawn()
+            .unwrap();
+        let mut hello = vec![0; 4];
+        ours.read_exact(&mut hello).unwrap();
+        let length = u32::from_le_bytes(hello[..].try_into().unwrap()) as usize;
+        hello.resize(4 + length, 0);
+        ours.read_exact(&mut hello[4..]).unwrap();
+        drop(ours);
+        worker.wait().unwrap();
+        std::fs::write(folder.join("hello"), hello).unwrap();
+        let path = folder.join("worker");
+        let (folder, program) = (folder.display(), program());
+        let text = format!(
+            "#!/bin/sh\nfor n in $(/usr/bin/env seq {times}); do\n  if /usr/bin/env mkdir {folder}/$n 2>/dev/null; then\n    \
+             /usr/bin/env cat {folder}/hello >&0\n    exit\n  fi\ndone\nexec {} \"$@\"\n",
+            program.display()
+        );
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    #[tokio::test]
+    async fn a_worker_lost_before_the_script_began_is_replaced() {
+        for (times, works) in [(1, true), (2, true), (3, false)] {
+            let folder = tempfile::tempdir().unwrap();
+            let worker = WorkerProgram::Path(short_lived(folder.path(), times));
+            let pool = Pool::new(PoolOptions { worker, spares: 0, ..PoolOptions::default() });
+            let outcome = run(&pool, "return 1", &limits()).await;
+            assert_eq!(outcome.stop, None, "{times}");
+            match outcome.result {
+                Ok(result) => assert!(works && result == "1", "{times}"),
+                Err(error) => {
+                    assert!(!works, "{times}: {error}");
+                    assert!(
+                        error.message.starts_with("no sandbox worker could be started"),
+                        "{error}"
+                    );
+                }
+            }
+            let tried = std::fs::read_dir(folder.path()).unwrap().count() - 2;
+            assert_eq!(tried, times);
+        }
     }
 }

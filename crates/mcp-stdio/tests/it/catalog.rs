@@ -211,3 +211,12 @@ async fn a_server_that_cannot_be_reached_is_named_and_the_session_goes_on() {
         assert!(text.contains("refused") && text.contains(&port.to_string()), "{text}");
     }
 }
+
+/// P36: what no curated tool does is still reachable.
+#[tokio::test]
+async fn what_the_catalog_lacks_is_found_among_the_operations() {
+    let Some(document) = support::shared("specs/sentry.json") else { return };
+    let mut connected = Connected::with(&["--openapi", document.to_str().unwrap()]).await;
+    let result = connected.call("search", json!({"query": "user reports", "limit": 5})).await;
+    assert!(text(&result).contains("/user-feedback/"), "{result}");
+}

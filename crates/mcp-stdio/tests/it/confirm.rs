@@ -154,8 +154,11 @@ async fn confirm_off_runs_at_once() {
 }
 
 #[tokio::test]
-async fn the_confirmation_is_one_line_that_names_the_host() {
-    let mut connected = Connected::start().await;
+async fn the_confirmation_of_code_is_one_line_that_names_the_host() {
+    let mut connected = Connected::with(|command| {
+        command.args(["--confirm", "code"]);
+    })
+    .await;
     let answer = connected
         .ok("execute_write", json!({ "code": format!("// \u{202e}hidden\n{CREATE}") }))
         .await;
@@ -179,7 +182,9 @@ async fn a_person_who_is_asked_directly_decides() {
             .protocol(Protocol::Legacy)
             .on_elicitation(move |question| {
                 assert!(
-                    question.message.contains("write access") && question.message.contains(CREATE)
+                    question.message.contains("POST /stages/captcha/ {\"name\":\"c1\""),
+                    "{}",
+                    question.message
                 );
                 answer.clone()
             })

@@ -6,11 +6,15 @@
 mod access;
 mod arguments;
 mod effect;
+mod flow;
 mod names;
 
+pub(crate) use access::glob;
 pub use access::{Access, BadPattern, Pattern};
 pub use arguments::Warnings;
 pub use effect::{Effect, effect_of};
+pub use flow::Flows;
+pub(super) use flow::Sources;
 
 use std::fmt;
 
@@ -19,6 +23,7 @@ use serde_json::value::RawValue;
 use crate::{
     context::Api,
     openapi::{Document, Operation, RouteError, source::Loaded},
+    surfaces::Surface,
 };
 
 /// What the tool that runs the script allows.
@@ -47,6 +52,8 @@ pub enum Rule {
     Credentials,
     /// Not an origin of this API.
     Origin,
+    /// What was read from another API may not be sent to this one.
+    Flow,
 }
 
 impl Rule {
@@ -60,6 +67,7 @@ impl Rule {
             Self::Arguments => "arguments",
             Self::Credentials => "credentials",
             Self::Origin => "origin",
+            Self::Flow => "flow",
         }
     }
 }
@@ -97,6 +105,8 @@ pub struct Policy<'a> {
     pub access: &'a Access,
     /// What the running tool allows.
     pub mode: Mode,
+    /// Which tools the refusals speak of.
+    pub surface: Surface,
 }
 
 /// A documented operation with the values its path was called with.
@@ -164,18 +174,24 @@ impl Policy<'_> {
         };
         let effect = effect_of(summary, &self.api.profile);
         let shown = format!("`{} {}` ({})", summary.method, summary.path, summary.id);
-        if let Some(reason) = self.access.refuses(summary, effect) {
+        if let Some(reason) = self.api.refuses(self.access, summary, effect) {
             return Err(Refusal::new(
                 Rule::NotGranted,
                 format!("{shown} is not granted: {reason}"),
             ));
         }
         if effect == Effect::Write && self.mode == Mode::Read {
+            let advice = match self.surface {
+                Surface::Plain => {
+                    "`call_operation` only reads: nothing was sent; use `call_operation_write`"
+                }
+                Surface::Catalog | Surface::CodeMode | Surface::CatalogAndCode => {
+                    "`execute` only reads: nothing was sent; run the whole script with `execute_write`"
+                }
+            };
             return Err(Refusal::new(
                 Rule::ReadOnly,
-                format!(
-                    "{shown} can change things, and `execute` only reads: nothing was sent; run the whole script with `execute_write`"
-                ),
+                format!("{shown} can change things, and {advice}"),
             ));
         }
         Ok(effect)
@@ -200,7 +216,9 @@ impl Policy<'_> {
         let near: Vec<_> = indices
             .iter()
             .filter_map(|&index| self.document().summaries().get(index))
-            .filter(|it| self.access.refuses(it, effect_of(it, &self.api.profile)).is_none())
+            .filter(|it| {
+                self.api.refuses(self.access, it, effect_of(it, &self.api.profile)).is_none()
+            })
             .map(|it| format!("`{} {}` ({})", it.method, it.path, it.id))
             .collect();
         if near.is_empty() {
@@ -219,7 +237,7 @@ impl Policy<'_> {
 const NEAREST: usize = 3;
 
 /// What a call brings, whichever way it was written, before it is built into a request.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct CallArguments<'a> {
     /// Path parameters by name.
     pub path: Vec<(String, serde_json::Value)>,

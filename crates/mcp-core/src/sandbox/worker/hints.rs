@@ -3,7 +3,8 @@
 use super::super::protocol::Failure;
 
 /// What every `api` object has.
-const MEMBERS: [&str; 6] = ["request", "call", "paginate", "search", "describe", "operations"];
+const MEMBERS: [&str; 7] =
+    ["request", "call", "paginate", "search", "describe", "operations", "budget"];
 /// Names beside the language's own that a script can use.
 const GLOBALS: &str = "`search`, `sleep`, `console`, `setTimeout`, `URL`, `URLSearchParams`, \
                        `TextEncoder`, `TextDecoder`, `structuredClone`";
@@ -43,6 +44,10 @@ fn unknown_name(name: &str, api: &str, names: &[&str]) -> String {
         "fs" | "path" | "os" | "Buffer" | "child_process" => {
             ": there are no files and no Node modules here; return what you need instead".to_owned()
         }
+        "files" => {
+            ": this server was started without `--files DIR`, which names a directory for them"
+                .to_owned()
+        }
         "setInterval" => ": use `await sleep(ms)` in a loop".to_owned(),
         _ => {
             let apis: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
@@ -53,6 +58,9 @@ fn unknown_name(name: &str, api: &str, names: &[&str]) -> String {
 
 fn unknown_member(callee: &str, names: &[&str]) -> String {
     let Some((object, member)) = callee.rsplit_once('.') else { return String::new() };
+    if object == "files" && names.contains(&object) {
+        return ": `files` has `read`, `save` and `list`".to_owned();
+    }
     if names.contains(&object) && !MEMBERS.contains(&member) {
         return match member {
             "get" | "head" | "post" | "put" | "patch" | "delete" | "fetch" => format!(
@@ -123,7 +131,7 @@ mod tests {
         );
         assert_eq!(
             extended("TypeError", "not a function", "return api.list()", 11),
-            "`api.list` is not a function: `api` has `request`, `call`, `paginate`, `search`, `describe`, `operations`"
+            "`api.list` is not a function: `api` has `request`, `call`, `paginate`, `search`, `describe`, `operations`, `budget`"
         );
         assert_eq!(
             extended("TypeError", "not a function", "await r.json()", 8),

@@ -6,7 +6,7 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use rquickjs::{Ctx, Function, IntoJs as _, Object, Result, TypedArray, Value};
 use url::{Url, form_urlencoded, quirks};
 
-use super::{super::protocol::Reply, state::State};
+use super::{super::protocol::Reply, runtime::frames, state::State};
 
 /// What a script reaches the host by.
 pub(super) fn host<'js>(ctx: &Ctx<'js>, state: &Rc<State>) -> Result<Object<'js>> {
@@ -40,6 +40,14 @@ pub(super) fn host<'js>(ctx: &Ctx<'js>, state: &Rc<State>) -> Result<Object<'js>
     let it = Rc::clone(state);
     object.set("warn", Function::new(ctx.clone(), move |text: String| it.warn(text, None))?)?;
     Ok(object)
+}
+
+/// What placeholders report by: what the script looked at, and the stack it did so with.
+pub(super) fn observe<'js>(ctx: &Ctx<'js>, state: &Rc<State>) -> Result<Function<'js>> {
+    let it = Rc::clone(state);
+    Function::new(ctx.clone(), move |what: String, stack: String| {
+        it.observe(what, frames(&stack).into_iter().next());
+    })
 }
 
 /// `{ json, bigIntegers }` or `{ name, message, properties }`.

@@ -75,6 +75,7 @@ fn serve() -> Result<(), stream::Lost> {
     let port = Rc::new(stream::StreamPort::new());
     port.send(&FromWorker::Hello(Hello { build: BUILD, protections }))?;
     let ToWorker::Run(run) = port.receive()? else { return Err(stream::Lost) };
+    port.send(&FromWorker::Started)?;
     let report = engine.run(&run, Rc::<stream::StreamPort>::clone(&port));
     port.send(&FromWorker::Done(Box::new(report)))?;
     // The host may still look at this process; it ends it, and freeing a heap would only cost time.

@@ -32,6 +32,9 @@
   let warn;
   let log;
   let clock;
+  // In rehearsals: makes what stands for a response that is not there yet, and tells it apart.
+  let grow;
+  let isSymbol = () => false;
 
   // How values become JSON: what a script returns, sends and prints.
 
@@ -95,7 +98,8 @@
 
   // A failed response gives its data only to a script that looked at `ok` or `status` before.
   // `data` comes first: whoever copies or serializes a response reads it first.
-  const respond = ({ data, status, ok, headers, operation, failure }) => {
+  const respond = ({ data: real, placeholder, status, ok, headers, operation, failure }) => {
+    const data = placeholder === undefined ? real : grow(placeholder);
     if (!(status >= 400)) return { data, status, ok, headers };
     let looked = false;
     const response = {};
@@ -116,6 +120,7 @@
     if (typeof value === "function") return `[function ${text(value.name) || "without a name"}]`;
     try {
       if (value instanceof E) return text(`${value.name}: ${value.message}`);
+      if (isSymbol(value)) return text(value);
       return text((typeof value === "object" ? stringify(value) : undefined) ?? value);
     } catch (error) {
       return `[${text(error?.name ?? "Error")}: ${text(error?.message ?? error)}]`;
@@ -157,8 +162,12 @@
   };
 
   // Everything that needs the host. Called once, when the script is there.
-  return (host, names, wall, seedLow, seedHigh) => {
+  return (host, names, wall, seedLow, seedHigh, placeholders) => {
     ({ warn, log, clock } = host);
+    if (placeholders !== undefined) {
+      isSymbol = placeholders.isSymbol;
+      grow = ({ tree, nonce }) => placeholders.grow(tree, nonce);
+    }
     const { start, ask, timer } = host;
     hidden(Math, "random", dice(seedLow, seedHigh));
 
@@ -198,14 +207,20 @@
         offset = next;
       }
     }
-    const itself = (value) => value;
-    const apis = map(names, (_, binding) => {
+    const itself = (value) => (value.placeholder === undefined ? value : grow(value.placeholder));
+    const apis = map(names, (own, binding) => {
+      if (own[0] === "files") {
+        const call = (name) => (...values) => begin(binding, name, values, itself);
+        fixed(globalThis, "files", freeze({ read: call("read"), save: call("save"), list: call("list") }));
+        return undefined;
+      }
       const api = {
         request: (...values) => begin(binding, "request", values, respond),
         call: (...values) => begin(binding, "call", values, respond),
         paginate: (...values) => begin(binding, "paginate", values, itself),
         search: (...values) => now(binding, "search", values),
         describe: (...values) => now(binding, "describe", values),
+        budget: () => now(binding, "budget", []),
       };
       getter(api, "operations", () => operations(binding));
       for (const name of names[binding]) if (!(name in globalThis)) fixed(globalThis, name, api);

@@ -5,6 +5,7 @@ use std::{fmt, rc::Rc};
 use rquickjs::{
     Context, Ctx, Error, Function, Object, Persistent, Promise, Runtime, Type, Value,
     context::{EvalOptions, intrinsic},
+    prelude::Opt,
     promise::PromiseState,
 };
 
@@ -12,7 +13,7 @@ use super::{
     super::{
         limits::{Stop, size},
         port::Port,
-        protocol::{Failure, Frame, MAX_TEXT, Reply, Report, Run},
+        protocol::{Failure, Frame, MAX_TEXT, Pace, Reply, Report, Run},
     },
     hints, host_functions,
     raw::HeapLimit,
@@ -131,7 +132,13 @@ impl Engine {
         }
         // A late stop, in code that ran while the error was being described, is still the reason.
         let stop = if result.is_ok() { None } else { state.stop() };
-        Report { result, warnings: state.warnings.take(), stop, cpu: state.cpu_used() }
+        Report {
+            result,
+            warnings: state.warnings.take(),
+            observations: state.observations.take(),
+            stop,
+            cpu: state.cpu_used(),
+        }
     }
 
     fn prepare<'js>(
@@ -144,8 +151,13 @@ impl Engine {
         let [low, high] = [run.seed as u32, (run.seed >> 32) as u32];
         let wall = state.wall().as_secs_f64() * 1000.0;
         let host = host_functions::host(ctx, state)?;
+        let placeholders = match run.pace {
+            Pace::Rehearsal => Some(placeholders(ctx, state)?),
+            Pace::Free | Pace::Ordered => None,
+        };
+        let (low, high) = (f64::from(low), f64::from(high));
         let prelude: Object<'js> =
-            setup.call((host, run.bindings.clone(), wall, f64::from(low), f64::from(high)))?;
+            setup.call((host, run.bindings.clone(), wall, low, high, Opt(placeholders)))?;
         Ok(Prelude {
             settle: prelude.get("settle")?,
             fail: prelude.get("fail")?,
@@ -154,6 +166,11 @@ impl Engine {
             explain: prelude.get("explain")?,
         })
     }
+}
+
+fn placeholders<'js>(ctx: &Ctx<'js>, state: &Rc<State>) -> rquickjs::Result<Object<'js>> {
+    let setup: Function<'js> = evaluate(ctx, "placeholders.js", include_str!("placeholders.js"))?;
+    setup.call((host_functions::observe(ctx, state)?,))
 }
 
 /// The job loop: jobs while there are any, then whatever the script waits for, until it is done.
@@ -289,7 +306,7 @@ fn evaluate<'js, V: rquickjs::FromJs<'js>>(
 /// The script's own frames of a stack such as `    at load (user.js:3:48)`.
 ///
 /// `<eval>` is the call of the wrapper around the script, outside the agent's text.
-fn frames(stack: &str) -> Vec<Frame> {
+pub(super) fn frames(stack: &str) -> Vec<Frame> {
     let frame = |line: &str| {
         let line = line.trim().strip_prefix("at ")?;
         let (function, place) = match line.rsplit_once(" (") {

@@ -44,6 +44,8 @@ pub(super) struct State {
     log_room: Cell<usize>,
     log_limit: usize,
     pub(super) warnings: RefCell<Vec<Warning>>,
+    /// Where the script looked at what a placeholder stands for.
+    pub(super) observations: RefCell<Vec<Warning>>,
 }
 
 impl fmt::Debug for State {
@@ -74,6 +76,7 @@ impl State {
             log_room: Cell::new(run.logs),
             log_limit: run.logs,
             warnings: RefCell::default(),
+            observations: RefCell::default(),
         }
     }
 
@@ -259,11 +262,18 @@ impl State {
     }
 
     pub(super) fn warn(&self, text: String, place: Option<Frame>) {
-        let mut warnings = self.warnings.borrow_mut();
-        let warning = Warning { text, place };
-        if warnings.len() < MAX_WARNINGS && !warnings.contains(&warning) {
-            warnings.push(warning);
-        }
+        note(&self.warnings, Warning { text, place });
+    }
+
+    pub(super) fn observe(&self, what: String, place: Option<Frame>) {
+        note(&self.observations, Warning { text: what, place });
+    }
+}
+
+fn note(list: &RefCell<Vec<Warning>>, warning: Warning) {
+    let mut list = list.borrow_mut();
+    if list.len() < MAX_WARNINGS && !list.contains(&warning) {
+        list.push(warning);
     }
 }
 

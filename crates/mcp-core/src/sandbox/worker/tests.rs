@@ -77,6 +77,7 @@ fn host(call: &Call) -> Option<Reply> {
         "paginate" => json(r#"{"items":[1,2],"total":2,"complete":true,"pages":1}"#),
         "search" => json(format!(r#"[{{"id":"hit","binding":{}}}]"#, call.binding)),
         "describe" => json(r#""the signature""#),
+        "budget" => json(r#"[{"remaining":7}]"#),
         "operations" if call.arguments == "[0]" => {
             json(r#"{"rows":[["a","GET","/a","A",["t"]],["b","PUT","/b","B",[]]],"next":2}"#)
         }
@@ -385,6 +386,7 @@ fn every_name_of_an_api_leads_to_it_and_to_no_other() {
             "[0,0,0,0,1]",
         ),
         ("return api.describe('thing_get')", r#""the signature""#),
+        ("return api.budget()[0].remaining", "7"),
         ("try { api = {} } catch (e) { return e.name }", r#""TypeError""#),
         ("const search = await api.search('x'); return search.length", "1"),
     ]);
