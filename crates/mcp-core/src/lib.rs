@@ -17,7 +17,6 @@ pub mod error;
 mod failure;
 pub mod openapi;
 pub mod output;
-#[allow(dead_code, reason = "families of tools that follow take the rest of them")]
 mod params;
 mod plain_mode;
 pub mod profile;
