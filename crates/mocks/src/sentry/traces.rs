@@ -15,8 +15,10 @@ pub(super) fn routes() -> Vec<Route<State>> {
     ]
 }
 
-/// Parent (by place in this list), operation, description, project, begin and length in ms.
-const SPANS: [(Option<usize>, &str, &str, &str, i64, i64); 6] = [
+/// Parent (by place in its list), operation, description, project, begin and length in ms.
+type Span = (Option<usize>, &'static str, &'static str, &'static str, i64, i64);
+
+const SPANS: [Span; 6] = [
     (None, "pageload", "/checkout", "quay-web", 0, 2_400),
     (Some(0), "http.client", "POST /api/pay", "quay-web", 180, 1_950),
     (Some(1), "http.server", "POST /api/pay", "quay-api", 210, 1_880),
