@@ -136,8 +136,7 @@ fn condition(condition: &Condition) -> String {
 
 fn action(action: &Action) -> String {
     let kind = words(action.kind.as_deref().unwrap_or("unknown action"));
-    let parts: Vec<String> =
-        [&action.config, &action.data].into_iter().flat_map(|it| named(it)).collect();
+    let parts: Vec<String> = [&action.config, &action.data].into_iter().flat_map(named).collect();
     if parts.is_empty() { kind } else { format!("{kind}: {}", parts.join(", ")) }
 }
 
