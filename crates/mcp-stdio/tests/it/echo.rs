@@ -58,7 +58,7 @@ pub(crate) struct Echo {
 
 impl Echo {
     pub(crate) fn start() -> Self {
-        Self::listen(|stream, heads| answer(stream, heads))
+        Self::listen(answer)
     }
 
     /// The same over TLS, with a certificate of the private [`authority`].

@@ -37,8 +37,9 @@ impl Upstream {
     pub(super) async fn start() -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let base = Url::parse(&format!("http://{}", listener.local_addr()?))?;
-        let item = Arc::new(answer(&json!({ "id": 1, "name": "an item", "tags": ["a", "b"] })));
-        let big = Arc::new(answer(&rows()));
+        let item: Arc<[u8]> =
+            answer(&json!({ "id": 1, "name": "an item", "tags": ["a", "b"] })).into();
+        let big: Arc<[u8]> = answer(&rows()).into();
         tokio::spawn(async move {
             while let Ok((socket, _)) = listener.accept().await {
                 tokio::spawn(serve(socket, Arc::clone(&item), Arc::clone(&big)));
@@ -67,7 +68,7 @@ fn answer(body: &Value) -> Vec<u8> {
         .into_bytes()
 }
 
-async fn serve(socket: TcpStream, item: Arc<Vec<u8>>, big: Arc<Vec<u8>>) -> Result<()> {
+async fn serve(socket: TcpStream, item: Arc<[u8]>, big: Arc<[u8]>) -> Result<()> {
     socket.set_nodelay(true)?;
     let mut socket = BufReader::new(socket);
     let mut line = String::new();
