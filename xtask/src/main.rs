@@ -77,7 +77,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "interop",
-        usage: "interop",
+        usage: "interop [--servers]",
         about: "official clients from their registries against the server and a mock",
         run: Run::Full,
     },
