@@ -30,7 +30,7 @@ line in a variable. Logs go to stderr, as much as RUST_LOG or LOG_LEVEL says.
 Exit status: 0 when the client closes the connection, 2 when the set-up is wrong.";
 
 /// Gives an AI agent a whole HTTP API over MCP on stdin and stdout: it can search the operations,
-/// read with scripts, and write only what a person has confirmed.
+/// read with scripts, and write with them only what was shown and confirmed.
 #[derive(Parser)]
 #[command(name = "mcp-stdio", version, after_help = EXAMPLES, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -218,7 +218,7 @@ pub(crate) struct SentryOptions {
     #[arg(long, value_name = "SLUG")]
     pub(crate) project_slug: Option<String>,
 
-    /// Offer tools that may still change
+    /// Offer tools that may still change (none at present)
     #[arg(long)]
     pub(crate) experimental: bool,
 
@@ -289,6 +289,22 @@ pub(crate) struct LimitOptions {
     /// Most requests at once [default: 8]
     #[arg(long, value_name = "N")]
     pub(crate) concurrency: Option<String>,
+
+    /// Largest script [default: 256000]
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) script_bytes: Option<String>,
+
+    /// Largest stack [default: 512]
+    #[arg(long, value_name = "KB")]
+    pub(crate) stack: Option<String>,
+
+    /// Most responses in one run, all together [default: 16777216]
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) responses_bytes: Option<String>,
+
+    /// Longest logs [default: 65536]
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) logs_bytes: Option<String>,
 
     /// Largest response to one request [default: 4194304]
     #[arg(long, value_name = "BYTES")]

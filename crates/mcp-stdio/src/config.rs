@@ -400,7 +400,13 @@ fn limits_with(settings: &LimitSettings, longest: Option<Duration>) -> Limits {
         concurrent_requests: settings.concurrency.unwrap_or(standard.concurrent_requests),
         response: settings.response_bytes.unwrap_or(standard.response),
         // A run must be able to take in the largest response at least once.
-        responses: standard.responses.max(settings.response_bytes.unwrap_or_default()),
+        responses: settings
+            .responses_bytes
+            .unwrap_or(standard.responses)
+            .max(settings.response_bytes.unwrap_or_default()),
+        script: settings.script_bytes.unwrap_or(standard.script),
+        stack: settings.stack_bytes.unwrap_or(standard.stack),
+        logs: settings.logs_bytes.unwrap_or(standard.logs),
         result: settings.result_bytes.unwrap_or(standard.result),
         ..standard
     }

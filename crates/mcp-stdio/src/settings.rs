@@ -111,6 +111,10 @@ pub(crate) struct LimitSettings {
     pub(crate) concurrency: Option<usize>,
     pub(crate) response_bytes: Option<usize>,
     pub(crate) result_bytes: Option<usize>,
+    pub(crate) script_bytes: Option<usize>,
+    pub(crate) stack_bytes: Option<usize>,
+    pub(crate) responses_bytes: Option<usize>,
+    pub(crate) logs_bytes: Option<usize>,
     pub(crate) scripts: Option<usize>,
 }
 
@@ -504,6 +508,10 @@ fn limits(options: &LimitOptions, env: Environment<'_>) -> Result<LimitSettings,
         max_requests: count("max-requests", &options.max_requests, 1, 100_000)?,
         concurrency: count("concurrency", &options.concurrency, 1, 64)?,
         response_bytes: count("response-bytes", &options.response_bytes, 1_000, 64_000_000)?,
+        script_bytes: count("script-bytes", &options.script_bytes, 1_000, 4_000_000)?,
+        stack_bytes: count("stack", &options.stack, 64, 2_048)?.map(|kilobytes| kilobytes << 10),
+        responses_bytes: count("responses-bytes", &options.responses_bytes, 1_000, 256_000_000)?,
+        logs_bytes: count("logs-bytes", &options.logs_bytes, 100, 1_000_000)?,
         result_bytes: count("result-bytes", &options.result_bytes, 1_000, 4_000_000)?,
         scripts: count("scripts", &options.scripts, 1, 256)?,
     })
@@ -688,6 +696,10 @@ mod tests {
             ("MCP_CONCURRENCY", "4"),
             ("MCP_RESPONSE_BYTES", "100000"),
             ("MCP_RESULT_BYTES", "20000"),
+            ("MCP_SCRIPT_BYTES", "100000"),
+            ("MCP_STACK", "256"),
+            ("MCP_RESPONSES_BYTES", "2000000"),
+            ("MCP_LOGS_BYTES", "1000"),
             ("MCP_SCRIPTS", "3"),
         ];
         let settings = resolve(&[], &variables).unwrap();
@@ -732,6 +744,10 @@ mod tests {
             concurrency: Some(4),
             response_bytes: Some(100_000),
             result_bytes: Some(20_000),
+            script_bytes: Some(100_000),
+            stack_bytes: Some(256 << 10),
+            responses_bytes: Some(2_000_000),
+            logs_bytes: Some(1_000),
             scripts: Some(3),
         };
         assert_eq!(settings.limits, limits);

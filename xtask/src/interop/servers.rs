@@ -57,7 +57,7 @@ const DIRECTUS_STEPS: Steps = Steps {
 /// Runs both; a server that cannot be installed is skipped with a message.
 pub(super) fn run(binary: &Path, directory: &Path, report: &mut Report) -> Result<()> {
     let runtime = tokio::runtime::Runtime::new()?;
-    let servers: [(&str, fn(&Path) -> Result<Upstream>, &Steps); 2] =
+    let servers: [(&str, Start, &Steps); 2] =
         [("prefect", prefect, &PREFECT_STEPS), ("directus", directus, &DIRECTUS_STEPS)];
     for (name, start, steps) in servers {
         let upstream = match start(&directory.join(name)) {
@@ -71,6 +71,9 @@ pub(super) fn run(binary: &Path, directory: &Path, report: &mut Report) -> Resul
     }
     Ok(())
 }
+
+/// Installs a server below a folder, and starts it.
+type Start = fn(&Path) -> Result<Upstream>;
 
 /// A server on loopback; ends with this value.
 struct Upstream {

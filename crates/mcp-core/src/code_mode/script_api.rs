@@ -11,11 +11,12 @@ use std::{
 
 use async_trait::async_trait;
 use serde_json::{Value, value::RawValue};
-use tokio::sync::Semaphore;
+use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 
 use api_client::{
     Method,
+    error::Progress,
     request::Request,
     transport::{Effect as WireEffect, Response, Transport},
 };
@@ -51,6 +52,9 @@ pub(super) struct ScriptApi {
     bytes: AtomicUsize,
     untrusted: AtomicBool,
     slots: Semaphore,
+    /// Confirmed writes go out one after the other: a later one must not overtake a check.
+    turn: tokio::sync::Mutex<()>,
+    documents: Vec<OnceCell<Arc<Loaded>>>,
     warnings: Mutex<Vec<String>>,
     sources: Sources,
 }
@@ -86,6 +90,8 @@ impl ScriptApi {
             bytes: AtomicUsize::new(0),
             untrusted: AtomicBool::new(false),
             slots: Semaphore::new(cx.limits.concurrent_requests),
+            turn: tokio::sync::Mutex::default(),
+            documents: cx.apis.iter().map(|_| OnceCell::new()).collect(),
             warnings: Mutex::default(),
             sources: Sources::default(),
             cx: cx.clone(),
@@ -111,11 +117,24 @@ impl ScriptApi {
         self.cx.api(call.binding).ok_or_else(|| HostError::new("TypeError", "no such API"))
     }
 
+    /// The API's document: the same one to the end of the run, whatever is refreshed meanwhile.
     async fn loaded(&self, api: &Api) -> Result<Arc<Loaded>, HostError> {
-        api.document
-            .get(self.deadline)
-            .await
-            .map_err(|failure| HostError::new("DocumentError", failure.to_string()))
+        let load = || async {
+            let loaded = api.document.get(self.deadline).await;
+            loaded.map_err(|failure| HostError::new("DocumentError", failure.to_string()))
+        };
+        match self.documents.get(self.binding(api)) {
+            Some(pinned) => pinned.get_or_try_init(load).await.cloned(),
+            None => load().await,
+        }
+    }
+
+    /// Hashes of the documents that the run has used, by API; empty where it used none.
+    pub(super) fn documents(&self) -> Vec<String> {
+        let hash = |it: &OnceCell<Arc<Loaded>>| {
+            it.get().map_or_else(String::new, |loaded| loaded.document.hash().to_owned())
+        };
+        self.documents.iter().map(hash).collect()
     }
 
     pub(super) fn policy<'a>(&'a self, api: &'a Api, loaded: &'a Loaded) -> Policy<'a> {
@@ -184,6 +203,7 @@ impl ScriptApi {
         self.warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(warnings);
         let request =
             call::build(api, &loaded.document, &operation, arguments).map_err(|it| refuse(&it))?;
+        policy.check_query(&request.query).map_err(|it| refuse(&it))?;
         if self.requests.fetch_add(1, Ordering::Relaxed) >= self.cx.limits.requests {
             return Err(HostError::new(
                 "LimitError",
@@ -218,11 +238,11 @@ impl ScriptApi {
     /// Sends what every check has passed.
     async fn send(&self, asked: &Asked<'_>, ticket: &Ticket) -> Result<Answered, HostError> {
         let Asked { api, loaded, operation, effect, request, .. } = *asked;
-        let _slot = self
-            .slots
-            .acquire()
-            .await
-            .map_err(|_| HostError::new("LimitError", "the run is over"))?;
+        let _turn = match effect {
+            Effect::Write if self.gate.is_plan() => Some(self.turn.lock().await),
+            Effect::Write | Effect::Read => None,
+        };
+        let _slot = self.slot().await?;
         let started = Instant::now();
         let deadline = self.deadline.min(started + self.cx.limits.request);
         if let Some(before) = &ticket.before
@@ -234,6 +254,18 @@ impl ScriptApi {
             );
             return Err(self.halt(asked, HostError::new("PlanError", message)));
         }
+        let with_files = match self.with_files(asked).await {
+            Ok(request) => request,
+            Err(error) => return Err(self.halt(asked, error)),
+        };
+        let request = with_files.as_ref().unwrap_or(request);
+        let transport = region::transport(api, operation, asked.arguments, deadline).await;
+        // Another call may have ended the run while this one waited.
+        if let Some(error) = self.halted.get() {
+            self.end.cancel();
+            return Err(error.clone());
+        }
+        self.gate.starting(ticket);
         let path = path_and_query(request);
         let at = self
             .journal
@@ -242,15 +274,10 @@ impl ScriptApi {
             Effect::Read => WireEffect::Read,
             Effect::Write => WireEffect::Write,
         };
-        let with_files = match self.with_files(asked).await {
-            Ok(request) => request,
-            Err(error) => return Err(self.halt(asked, error)),
-        };
-        let request = with_files.as_ref().unwrap_or(request);
-        let transport = region::transport(api, operation, asked.arguments, deadline).await;
         let policy = self.policy(api, loaded);
         // A redirect re-enters the policy: it must lead to a read the script could have made.
-        let redirect = |method: &Method, path: &str, _query: &str| {
+        let redirect = |method: &Method, path: &str, query: &str| {
+            policy.check_query(query).map_err(|it| it.message)?;
             let routed = policy.route(method.as_str(), path).map_err(|it| it.message)?;
             match policy.admit(routed.index) {
                 Ok(Effect::Read) => Ok(()),
@@ -261,13 +288,7 @@ impl ScriptApi {
         match transport.send_checked(request, wire_effect, deadline, &redirect).await {
             Ok(response) => {
                 self.sources.note(&api.profile.binding);
-                let outcome = match (effect, response.status) {
-                    (Effect::Read, _) => CallOutcome::Sent,
-                    (Effect::Write, 200..300) => CallOutcome::Applied,
-                    (Effect::Write, 400..500) => CallOutcome::Refused,
-                    // A server that failed may have done it all the same.
-                    (Effect::Write, _) => CallOutcome::Unknown,
-                };
+                let (outcome, _) = outcome_of(Progress::Answered(response.status), effect);
                 self.journal.finish(at, outcome, Some(response.status), started.elapsed());
                 if outcome == CallOutcome::Unknown {
                     self.journal.check(at, check(asked));
@@ -281,14 +302,11 @@ impl ScriptApi {
                 Ok(Answered { response, operation, url: address(&transport, &path), placeholder })
             }
             Err(error) => {
-                let outcome = if error.is_outcome_unknown() && effect == Effect::Write {
-                    CallOutcome::Unknown
-                } else if error.is_outcome_unknown() {
-                    CallOutcome::Sent
-                } else {
-                    CallOutcome::NotSent
-                };
-                self.journal.finish(at, outcome, None, started.elapsed());
+                let (outcome, status) = outcome_of(error.progress(), effect);
+                if outcome != CallOutcome::NotSent {
+                    self.sources.note(&api.profile.binding);
+                }
+                self.journal.finish(at, outcome, status, started.elapsed());
                 if outcome == CallOutcome::Unknown {
                     self.journal.check(at, check(asked));
                 }
@@ -297,11 +315,19 @@ impl ScriptApi {
         }
     }
 
+    async fn slot(&self) -> Result<SemaphorePermit<'_>, HostError> {
+        let slot = self.slots.acquire().await;
+        slot.map_err(|_| HostError::new("LimitError", "the run is over"))
+    }
+
     /// Answers without sending.
     fn answer(&self, asked: &Asked<'_>, made: Made) -> Answered {
         let Made { response, placeholder, past } = made;
         // It stands for an answer that the confirmed run will have.
         self.sources.note(&asked.api.profile.binding);
+        if past && asked.api.profile.outsiders_write(&asked.operation.path) {
+            self.untrusted.store(true, Ordering::Relaxed);
+        }
         if asked.effect == Effect::Write && !past {
             self.journal.add(self.record(asked, CallOutcome::Planned));
         }
@@ -357,6 +383,11 @@ impl ScriptApi {
 
     /// Answers a call of `files`; saving goes by the same gate as a request that writes.
     async fn files(&self, function: &str, arguments: &str) -> Result<HostReply, HostError> {
+        let _slot = self.slot().await?;
+        if let Some(error) = self.halted.get() {
+            self.end.cancel();
+            return Err(error.clone());
+        }
         if function != "save" {
             return self.cx.files.call(function, arguments).await;
         }
@@ -364,10 +395,28 @@ impl ScriptApi {
         if self.mode == Mode::Read {
             return Err(refused(&Save::refusal()));
         }
-        match self.gate.save(&save.name) {
-            Ok(Saving::Planned) => Ok(save.reply()),
-            Ok(Saving::Now) => self.cx.files.save(save).await,
+        let record = |outcome| CallRecord {
+            method: "SAVE".to_owned(),
+            path: save.name.clone(),
+            write: true,
+            ..CallRecord::new(outcome)
+        };
+        match self.gate.save(&save) {
+            Ok(Saving::Planned) => {
+                self.journal.add(record(CallOutcome::Planned));
+                Ok(save.reply())
+            }
+            Ok(Saving::Now) => {
+                let at = self.journal.add(record(CallOutcome::Unknown));
+                let started = Instant::now();
+                let saved = self.cx.files.save(save).await;
+                let outcome =
+                    if saved.is_ok() { CallOutcome::Applied } else { CallOutcome::Refused };
+                self.journal.finish(at, outcome, None, started.elapsed());
+                saved
+            }
             Err(error) => {
+                self.journal.add(record(CallOutcome::Refused));
                 drop(self.halted.set(error.clone()));
                 Err(error)
             }
@@ -488,6 +537,25 @@ impl Host for ScriptApi {
             other => {
                 Err(HostError::new("TypeError", format!("`{other}` is not a function of the API")))
             }
+        }
+    }
+}
+
+/// What became of a call that came so far, and its status if it was answered.
+fn outcome_of(progress: Progress, effect: Effect) -> (CallOutcome, Option<u16>) {
+    match (progress, effect) {
+        (Progress::NotSent, _) => (CallOutcome::NotSent, None),
+        (Progress::Sent, Effect::Read) => (CallOutcome::Sent, None),
+        (Progress::Sent, Effect::Write) => (CallOutcome::Unknown, None),
+        (Progress::Answered(status), Effect::Read) => (CallOutcome::Sent, Some(status)),
+        (Progress::Answered(status), Effect::Write) => {
+            let outcome = match status {
+                200..300 => CallOutcome::Applied,
+                307 | 308 | 400..500 => CallOutcome::Refused,
+                // A server that failed, or led elsewhere, may have done it all the same.
+                _ => CallOutcome::Unknown,
+            };
+            (outcome, Some(status))
         }
     }
 }

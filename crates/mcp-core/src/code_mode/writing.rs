@@ -16,7 +16,7 @@ use crate::{
 use super::{
     confirm::{self, ConfirmMode, LIFETIME, Subject, Unconfirmed},
     journal::{CallOutcome, CallRecord},
-    plan::{self, Apply, Done, Gate, MAX_SHOWN, MAX_WRITES, Plan, Rehearsal, Replay},
+    plan::{self, Apply, Done, Gate, MAX_SHOWN, MAX_WRITES, Plan, Rehearsal, Rehearsed, Replay},
     policy::Mode,
     report,
     run::{self, Finished, Moment, Task},
@@ -133,6 +133,9 @@ impl Writing<'_> {
                 );
             }
         }
+        if stored_too_large(&rehearsed) {
+            return Ok(too_much("more to remember than can be kept"));
+        }
         if let Err(error) = &finished.outcome.result {
             doubts.push(format!("the script did not come to its end: {error}"));
         }
@@ -145,8 +148,19 @@ impl Writing<'_> {
             reads: rehearsed.reads,
             done: rehearsed.done,
             saves: rehearsed.saves,
+            documents: finished.host.documents(),
         };
-        let shown = plan.shown(cx);
+        let now = cx.apis.iter().map(|api| api.document.current());
+        let unchanged = now.zip(&plan.documents).all(|(loaded, hash)| {
+            hash.is_empty() || loaded.is_some_and(|it| it.document.hash() == hash)
+        });
+        let (true, Some(entries)) = (unchanged, plan.entries(cx)) else {
+            return Err(ToolError::user(
+                "the API's document has just changed; nothing was written",
+            )
+            .hint("call again with the same code"));
+        };
+        let shown = format!("[{}]", entries.join(","));
         if shown.len() > MAX_SHOWN {
             return Ok(too_much(&format!("{} bytes", shown.len())));
         }
@@ -156,7 +170,7 @@ impl Writing<'_> {
                 "Send these writes to {}?{}\n\n{}",
                 hosts(cx),
                 if plan.complete { "" } else { " More may follow, which you will be asked about." },
-                plan::listing(cx, &plan)
+                entries.join("\n")
             );
             match self.ask(&question).await {
                 Answer::Accepted => return self.apply(subject, plan).await,
@@ -211,8 +225,9 @@ impl Writing<'_> {
         let report = finished.report();
         warnings.extend(report.outcome.warnings.iter().cloned());
         warnings.extend(report.warnings.iter().cloned());
-        push("warnings", json!(warnings).to_string());
-        push("calls", json!(report.shown_calls(false)).to_string());
+        let bounded = |json: String| output::cut(&json, cx.limits.result / 8).unwrap_or(json);
+        push("warnings", bounded(json!(warnings).to_string()));
+        push("calls", bounded(json!(report.shown_calls(false)).to_string()));
         if !report.outcome.logs.is_empty() {
             let logs = json!(report.outcome.logs).to_string();
             push("logs", output::cut(&logs, cx.limits.result / 8).unwrap_or(logs));
@@ -249,7 +264,7 @@ impl Writing<'_> {
             Err(false) => None,
             Err(true) => {
                 report.warnings.push(
-                    "the script goes on to write more than was planned, and has read too much to be continued: write another script for the rest".to_owned(),
+                    "the script goes on to write more than was planned, and cannot be continued, for a write has no answer or it has read too much: look at what is there, and write another script for the rest".to_owned(),
                 );
                 None
             }
@@ -388,6 +403,14 @@ fn declined() -> Content {
     let answer =
         json!({ "status": "declined", "message": "the person declined; nothing was written" });
     Content::error(answer.to_string())
+}
+
+/// Whether the reads and answers that go with a plan are more than is kept for ten minutes.
+fn stored_too_large(rehearsed: &Rehearsed) -> bool {
+    const MOST: usize = 8 << 20;
+    let reads = serde_json::to_string(&rehearsed.reads).map_or(usize::MAX, |it| it.len());
+    let done = serde_json::to_string(&rehearsed.done).map_or(usize::MAX, |it| it.len());
+    reads.saturating_add(done) > MOST
 }
 
 /// The answer to a plan that nobody would read.

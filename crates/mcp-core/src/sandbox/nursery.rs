@@ -25,7 +25,7 @@ use rustix::{
 };
 
 /// Time the nursery gets to get ready, or to fork.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The process that forks workers. Dropping it ends it, and with it all its workers.
 #[derive(Debug)]

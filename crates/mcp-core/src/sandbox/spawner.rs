@@ -28,9 +28,9 @@ use tokio::sync::oneshot;
 use super::nursery::{Forked, Nursery};
 use super::worker::Backstop;
 
-/// Times in a row that a nursery may fail before the spawner does without.
+/// Nurseries that may fail before the spawner does without.
 #[cfg(target_os = "linux")]
-const NURSERIES: u32 = 3;
+const NURSERIES: usize = 3;
 
 /// Starts workers and keeps spares.
 #[derive(Debug)]
@@ -151,6 +151,7 @@ fn serve(
         match order {
             Order::Start(sender) => drop(sender.send(source.worker(settings, reaper))),
             Order::Refill => {
+                spares.lock().retain_mut(Worker::lives);
                 while spares.lock().len() < settings.spares {
                     match source.worker(settings, reaper) {
                         Ok(worker) => spares.lock().push_back(worker),
@@ -174,8 +175,9 @@ fn reap(dead: mpsc::Receiver<Child>) {
 struct Source {
     #[cfg(target_os = "linux")]
     nursery: Option<Nursery>,
+    /// Those that failed once: their workers may still run, and end with them.
     #[cfg(target_os = "linux")]
-    failures: u32,
+    retired: Vec<Nursery>,
 }
 
 impl Source {
@@ -196,23 +198,17 @@ impl Source {
     #[cfg(target_os = "linux")]
     fn fork(&mut self, settings: &Settings, stdin: &OwnedFd) -> Option<Forked> {
         let is_known = settings.proven.load(Ordering::Relaxed);
-        if !settings.forks || !is_known || self.failures >= NURSERIES {
+        if !settings.forks || !is_known || self.retired.len() >= NURSERIES {
             return None;
         }
         match self.ask_nursery(settings, stdin) {
-            Ok(Some(forked)) => {
-                self.failures = 0;
-                return Some(forked);
-            }
-            // It may still have workers that run.
-            Ok(None) => {}
+            Ok(forked) => forked,
             Err(error) => {
                 tracing::debug!(error = &error as &dyn std::error::Error, "no nursery");
-                self.nursery = None;
+                self.retired.extend(self.nursery.take());
+                None
             }
         }
-        self.failures += 1;
-        None
     }
 
     #[cfg(target_os = "linux")]

@@ -324,3 +324,24 @@ async fn a_looping_script_ends_at_its_limit_and_harms_nobody() {
     assert_eq!(failed["logs"], json!(["before"]));
     assert_eq!(connected.execute("return 1").await, json!(1));
 }
+
+/// A parameter that is an object has names of its own, and they are checked as they are sent.
+#[tokio::test]
+async fn credentials_and_overrides_do_not_hide_in_objects() {
+    let mut connected = Connected::start().await;
+    for hidden in ["_method", "access_token", "sudo"] {
+        let code = format!(
+            "return await ak.request('GET', '/core/users/', {{ query: {{ search: {{ {hidden}: 'x' }} }} }})"
+        );
+        let failed = connected.fails("execute", json!({ "code": code })).await;
+        assert_eq!(failed["error"]["rule"], json!("credentials"), "{failed}");
+    }
+    let deep = "let x = 1; for (let i = 0; i < 140; i++) x = [x];
+        return await ak.request('POST', '/core/groups/', { body: { name: 'g', _method: 'DELETE', attributes: { x } } })";
+    let failed = connected.fails("execute_write", json!({ "code": deep })).await;
+    assert_eq!(failed["error"]["rule"], json!("credentials"), "{failed}");
+    let deep = deep.replace("_method: 'DELETE', ", "");
+    let failed = connected.fails("execute_write", json!({ "code": deep })).await;
+    assert!(failed["error"]["message"].as_str().unwrap().contains("cannot be read"), "{failed}");
+    assert_eq!(connected.writes(), 0);
+}

@@ -182,7 +182,7 @@ async fn a_person_who_is_asked_directly_decides() {
             .protocol(Protocol::Legacy)
             .on_elicitation(move |question| {
                 assert!(
-                    question.message.contains("POST /stages/captcha/ {\"name\":\"c1\""),
+                    question.message.contains("\"path\":\"/stages/captcha/\""),
                     "{}",
                     question.message
                 );

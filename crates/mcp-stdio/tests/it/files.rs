@@ -106,7 +106,7 @@ async fn a_plan_names_its_files_and_the_run_is_held_to_them() {
     let (_, asked) = run(&mut session, "execute_write", code).await;
     assert_eq!(asked["status"], json!("needs_confirmation"), "{asked}");
     assert_eq!(asked["plan"][0]["body"]["file"]["$file"], json!("in.csv"), "{asked}");
-    assert_eq!(asked["plan"][1], json!({ "save": "out.json" }), "{asked}");
+    assert_eq!(asked["plan"][1], json!({ "save": "out.json", "size": 2, "sha256": planned["plan"][1]["sha256"] }), "{asked}");
     let line = asked["confirm"].as_str().unwrap();
     assert!(line.contains("POST 1, save 1 (/files, out.json)"), "{line}");
     assert!(writes() == 0 && !output.exists());
@@ -142,4 +142,28 @@ async fn without_directories_there_are_no_files_and_the_flag_is_named() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(2));
+}
+
+/// What a file will hold is part of the plan, and its name cannot break the line that confirms it.
+#[tokio::test]
+async fn a_planned_file_is_held_to_its_contents() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    let count = AtomicUsize::new(0);
+    let upstream = Upstream::answering(&document(), move |_: &_| {
+        let version = count.fetch_add(1, Ordering::Relaxed);
+        (200, String::new(), json!({ "version": version }).to_string())
+    });
+    let directory = tempfile::tempdir().unwrap();
+    let files = directory.path().to_str().unwrap();
+    let mut session = server(&upstream, &["--files", files]).await;
+    let code = "await files.save('a\\n#b.json', (await api.request('GET', '/export')).data)";
+    let (_, planned) = run(&mut session, "execute_write", code).await;
+    assert_eq!(planned["plan"][0]["size"], json!(13), "{planned}");
+    assert!(planned["plan"][0]["sha256"].is_string(), "{planned}");
+    let line = planned["confirm"].as_str().unwrap();
+    assert!(!line.contains('\n') && line.contains("a\\u{a}#b.json"), "{line}");
+    let confirmed = json!({ "code": code, "confirm": line });
+    let (is_error, text) = support::call(&mut session, "execute_write", confirmed).await;
+    assert!(is_error && text.contains("other contents than were confirmed"), "{text}");
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
 }

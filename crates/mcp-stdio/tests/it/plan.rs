@@ -298,6 +298,27 @@ async fn a_branch_on_what_is_not_known_yet_makes_the_plan_incomplete() {
     assert_eq!(writes(&connected, 0), ["POST /api/v3/core/groups/"]);
 }
 
+/// Writes that were asked for at once go out one after the other: none overtakes a check that fails.
+#[tokio::test]
+async fn a_failed_check_stops_the_writes_that_were_asked_for_with_it() {
+    let mut connected = Connected::start().await;
+    let code = "const users = (await ak.request('GET', '/core/users/', { query: { ordering: 'pk', page_size: 6 } })).data.results;
+        await Promise.all(users.map((it) => ak.request('PATCH', `/core/users/${it.pk}/`, { body: { name: 'Same' } })));";
+    let planned = plan(&mut connected, code).await;
+    assert_eq!(planned["plan"].as_array().unwrap().len(), 6);
+    let second = planned["plan"][1]["path"].as_str().unwrap();
+    meanwhile(
+        &connected,
+        &format!("await ak.request('PATCH', '{second}', {{ body: {{ name: 'Other' }} }})"),
+    )
+    .await;
+    let from = connected.mock.writes().len();
+    let (is_error, done) = apply(&mut connected, code, &planned).await;
+    assert!(is_error, "{done}");
+    assert_eq!(writes(&connected, from).len(), 1, "the first one, and nothing after the second");
+    assert!(done["incomplete"].as_str().unwrap().starts_with("5 of 6"), "{done}");
+}
+
 /// A run that goes on beyond an incomplete plan stops there, and the rest is a plan of its own.
 #[tokio::test]
 async fn the_rest_of_an_incomplete_plan_is_planned_again() {

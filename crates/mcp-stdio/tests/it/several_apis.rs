@@ -269,3 +269,24 @@ async fn a_write_that_would_go_to_another_api_is_not_sent() {
         |upstream: &Upstream| upstream.received().iter().filter(|it| it.method == "POST").count();
     assert_eq!((posts(&one), posts(&two)), (0, 0));
 }
+
+/// A write that was answered has happened, also when its answer is too large to be read.
+#[tokio::test]
+async fn an_answer_that_cannot_be_read_is_no_reason_to_write_again() {
+    let upstream = Upstream::answering(&document("alpha"), |_: &_| {
+        (201, String::new(), json!({ "value": "x".repeat(5_000) }).to_string())
+    });
+    let text = format!(
+        "confirm = \"off\"\n[[api]]\nname = \"alpha\"\ndocument = \"{0}/spec.json\"\nbase_url = \"{0}\"\ntoken = \"T\"\n[limits]\nresponse_bytes = 1000\n",
+        upstream.base
+    );
+    let (_directory, path) = support::configured(&text);
+    let mut command = support::binary();
+    command.arg("--config").arg(path);
+    let mut session = support::connect(command).await;
+    let code = "await alpha.request('POST', '/things', { body: { name: 'x' } })";
+    let (is_error, done) = run(&mut session, "execute_write", code).await;
+    assert!(is_error, "{done}");
+    assert_eq!(done["calls"][0]["outcome"], json!("applied"), "{done}");
+    assert_eq!(done["calls"][0]["status"], json!(201), "{done}");
+}

@@ -111,7 +111,17 @@ impl Files {
         }
         let mut body: Value = serde_json::from_str(body.get()).unwrap_or_default();
         let expand = move |this: &Self| {
-            let found = replace(&mut body, &mut |handle| this.contents(handle))?;
+            let mut room = MAX_FILE;
+            let mut contents = |handle: &Handle<'_>| {
+                let bytes = this.contents(handle)?;
+                room = room.checked_sub(bytes.len() as u64).ok_or_else(|| {
+                    wrong(format!(
+                        "all files of one request together: {MAX_FILE} bytes are the most"
+                    ))
+                })?;
+                Ok(bytes)
+            };
+            let found = replace(&mut body, &mut contents)?;
             Ok(found.then(|| body.to_string()))
         };
         let text = self.aside(expand).await?;
@@ -220,6 +230,16 @@ impl Save {
         let arguments: Vec<Value> = serde_json::from_str(arguments).unwrap_or_default();
         let name = name_in(&arguments)?.to_owned();
         Ok(Self { name, bytes: content(arguments.get(1))? })
+    }
+
+    /// Size and SHA-256 of the contents.
+    pub(super) fn fingerprint(&self) -> (usize, String) {
+        (self.bytes.len(), sha256(&self.bytes))
+    }
+
+    /// Whether the contents hold this text.
+    pub(super) fn mentions(&self, text: &str) -> bool {
+        self.bytes.windows(text.len().max(1)).any(|it| it == text.as_bytes())
     }
 
     /// What the script gets: the same in a rehearsal, where nothing is saved.

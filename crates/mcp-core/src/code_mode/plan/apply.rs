@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 use crate::{context::Context, sandbox::HostError};
 
 use super::{
-    super::{policy::Effect, response::Data},
-    Asked, Decision, Done, Made, Plan, Saving, Ticket,
+    super::{files::Save, policy::Effect, response::Data},
+    Asked, Content, Decision, Done, Made, Plan, Saving, Ticket,
     symbol::Found,
     wish::{Past, digest},
 };
@@ -28,7 +28,10 @@ pub(in super::super) struct Apply {
 #[derive(Debug)]
 struct State {
     past: Past,
+    /// Writes that were found to be planned, that were sent, and that were answered.
     next: usize,
+    sent: usize,
+    answered: usize,
     /// The answers to the planned writes and to the placeholder reads, as JSON text.
     writes: Vec<Option<String>>,
     reads: Vec<Option<String>>,
@@ -44,6 +47,8 @@ impl Apply {
         let state = State {
             past: Past::new(done.clone()),
             next: 0,
+            sent: 0,
+            answered: 0,
             writes: vec![None; plan.writes.len()],
             reads: vec![None; plan.reads.len()],
             kept: 0,
@@ -60,20 +65,36 @@ impl Apply {
     /// Lets a file of the plan be saved.
     ///
     /// # Errors
-    /// When the plan does not have it.
-    pub(super) fn save(&self, name: &str) -> Result<Saving, HostError> {
-        if self.plan.saves.contains(name) {
-            return Ok(Saving::Now);
+    /// When the plan does not have it, or with other contents.
+    pub(super) fn save(&self, save: &Save) -> Result<Saving, HostError> {
+        let name = &save.name;
+        let refuse = |why: &str| {
+            let message = format!("the file `{name}` {why}; it was not saved");
+            Err(HostError::new("PlanError", message).with("refused", true))
+        };
+        match self.plan.saves.get(name) {
+            None => {
+                self.lock().beyond = !self.plan.complete;
+                refuse("is not in the confirmed plan")
+            }
+            Some(Content { known: Some(planned) }) if *planned != save.fingerprint() => {
+                refuse("has other contents than were confirmed")
+            }
+            Some(_) => Ok(Saving::Now),
         }
-        self.lock().beyond = !self.plan.complete;
-        let message = format!("the file `{name}` is not in the confirmed plan; it was not saved");
-        Err(HostError::new("PlanError", message).with("refused", true))
+    }
+
+    /// Notes that a planned write is about to be sent.
+    pub(super) fn starting(&self, ticket: &Ticket) {
+        if ticket.write.is_some() {
+            self.lock().sent += 1;
+        }
     }
 
     /// The planned writes that the run did not come to.
     pub(in super::super) fn not_reached(&self, cx: &Context) -> Vec<(String, String)> {
-        let next = self.lock().next;
-        let rest = self.plan.writes.iter().skip(next);
+        let sent = self.lock().sent;
+        let rest = self.plan.writes.iter().skip(sent);
         rest.filter_map(|it| super::text::method_and_path(cx, &it.wish, &self.plan.nonce)).collect()
     }
 
@@ -86,6 +107,10 @@ impl Apply {
         if !state.beyond {
             return Err(false);
         }
+        // A write without an answer may have been done: it must not be planned again.
+        if state.answered < self.plan.writes.len() {
+            return Err(true);
+        }
         state.done.clone().ok_or(true)
     }
 
@@ -95,6 +120,13 @@ impl Apply {
             Ok(Some(done)) => return Decision::Answer(Made::past(&done)),
             Ok(None) => {}
             Err(message) => return halt(message),
+        }
+        let planned = self.plan.documents.get(asked.binding).map_or("", String::as_str);
+        if !planned.is_empty() && planned != asked.loaded.document.hash() {
+            return halt(
+                "the API's document has changed since the plan was shown; nothing more was sent"
+                    .to_owned(),
+            );
         }
         match asked.effect {
             Effect::Read => Decision::Send(Ticket {
@@ -150,6 +182,7 @@ impl Apply {
         let mut state = self.lock();
         let data = Data::of(response, &asked.api.transport);
         let json = data.json_text().map(ToOwned::to_owned);
+        state.answered += usize::from(ticket.write.is_some());
         if let Some(slot) = ticket.write.and_then(|at| state.writes.get_mut(at)) {
             *slot = json;
         } else if let Some(slot) = ticket.read.and_then(|at| state.reads.get_mut(at)) {

@@ -21,10 +21,9 @@ pub(super) use rehearsal::{Rehearsal, Rehearsed};
 pub(super) use replay::Replay;
 pub(super) use show::visible;
 pub(super) use symbol::clean;
-pub(super) use text::listing;
 use wish::Wish;
 
-use std::{collections::BTreeSet, time::Instant};
+use std::{collections::BTreeMap, time::Instant};
 
 use api_client::{request::Request, transport::Response};
 use serde::{Deserialize, Serialize};
@@ -35,7 +34,10 @@ use crate::{
     sandbox::HostError,
 };
 
-use super::policy::{CallArguments, Effect};
+use super::{
+    files::Save,
+    policy::{CallArguments, Effect},
+};
 
 /// Writes one plan can hold: more than a person reads is no confirmation.
 pub(super) const MAX_WRITES: usize = 50;
@@ -56,9 +58,19 @@ pub(super) struct Plan {
     pub(super) reads: Vec<Wish>,
     /// What an earlier, incomplete plan of the same script has already done.
     pub(super) done: Vec<Done>,
-    /// Names of the files it saves.
+    /// The files it saves, by name.
     #[serde(default)]
-    pub(super) saves: BTreeSet<String>,
+    pub(super) saves: BTreeMap<String, Content>,
+    /// Hashes of the documents it was made from, by API; empty where it used none.
+    #[serde(default)]
+    pub(super) documents: Vec<String>,
+}
+
+/// What a planned file will hold: its size and SHA-256, where that is known before the writes are
+/// answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Content {
+    pub(super) known: Option<(usize, String)>,
 }
 
 /// One write of a plan.
@@ -180,15 +192,27 @@ impl Gate {
     ///
     /// # Errors
     /// When the confirmed plan does not have it.
-    pub(super) fn save(&self, name: &str) -> Result<Saving, HostError> {
+    pub(super) fn save(&self, save: &Save) -> Result<Saving, HostError> {
         match self {
             Self::Open => Ok(Saving::Now),
             Self::Rehearsal(it) => {
-                it.save(name);
+                it.save(save);
                 Ok(Saving::Planned)
             }
             Self::Replay(_) => Ok(Saving::Planned),
-            Self::Apply(it) => it.save(name),
+            Self::Apply(it) => it.save(save),
+        }
+    }
+
+    /// Whether the run is held to a plan.
+    pub(super) fn is_plan(&self) -> bool {
+        matches!(self, Self::Apply(_))
+    }
+
+    /// Notes that a request is about to be sent.
+    pub(super) fn starting(&self, ticket: &Ticket) {
+        if let Self::Apply(it) = self {
+            it.starting(ticket);
         }
     }
 

@@ -1,7 +1,7 @@
 //! The rehearsal: reads run live, writes are recorded and answered by placeholders.
 
 use std::{
-    collections::BTreeSet,
+    collections::BTreeMap,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use crate::{openapi::Operation, sandbox::HostError};
 
 use super::{
-    super::{policy::Effect, response::Data},
-    Asked, Decision, Done, Made, PlannedWrite, Ticket, Wish,
+    super::{files::Save, policy::Effect, response::Data},
+    Asked, Content, Decision, Done, Made, PlannedWrite, Ticket, Wish,
     placeholder::{self, Tree, is_word},
     show, symbol,
     wish::Past,
@@ -36,7 +36,7 @@ struct State {
     writes: usize,
     observations: Vec<String>,
     stale: bool,
-    saves: BTreeSet<String>,
+    saves: BTreeMap<String, Content>,
 }
 
 /// One request of the rehearsal with its answer, in the order of asking.
@@ -78,7 +78,7 @@ pub(in super::super) struct Rehearsed {
     /// A read ran after a write, and could not see it.
     pub(in super::super) stale: bool,
     /// Names of the files the script saves.
-    pub(in super::super) saves: BTreeSet<String>,
+    pub(in super::super) saves: BTreeMap<String, Content>,
 }
 
 impl Rehearsed {
@@ -123,14 +123,15 @@ impl Rehearsal {
             writes: 0,
             observations: Vec::new(),
             stale: false,
-            saves: BTreeSet::new(),
+            saves: BTreeMap::new(),
         };
         Self { nonce, done, state: Mutex::new(state) }
     }
 
     /// Notes a file to save.
-    pub(super) fn save(&self, name: &str) {
-        self.lock().saves.insert(name.to_owned());
+    pub(super) fn save(&self, save: &Save) {
+        let known = (!save.mentions(&self.nonce)).then(|| save.fingerprint());
+        self.lock().saves.insert(save.name.clone(), Content { known });
     }
 
     pub(super) fn nonce(&self) -> &str {

@@ -6,13 +6,14 @@ use super::symbol::{self, map_strings, quoted};
 
 /// Text with control, format and bidirectional characters escaped, so that what is read is what runs.
 pub(in super::super) fn visible(text: &str) -> String {
-    escaped(text, is_hidden)
+    escaped(text, |it| is_hidden(it) && !matches!(it, '\n' | '\t'))
 }
 
 fn is_hidden(character: char) -> bool {
     match character {
-        '\n' | '\t' => false,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}' => true,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' => true,
+        '\u{2800}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' => true,
+        '\u{180b}'..='\u{180d}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' => true,
         '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => true,
         '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}' => true,
         other => other.is_control(),
@@ -66,7 +67,8 @@ pub(super) fn encoded(path: &str, nonce: &str) -> String {
         let symbol = head.rsplit_once(OPEN).and_then(|(before, mark)| {
             let mut parts = mark.split(SEPARATOR);
             let name = parts.next()?;
-            (parts.next() == Some(nonce)).then_some((before, name))
+            let is_name = name.bytes().all(|it| it.is_ascii_alphanumeric() || b"_.-".contains(&it));
+            (is_name && parts.next() == Some(nonce)).then_some((before, name))
         });
         match symbol {
             Some((before, name)) => {

@@ -65,8 +65,9 @@ pub(super) fn marks<'t>(text: &'t str, nonce: &'t str) -> impl Iterator<Item = M
             else {
                 continue;
             };
+            let is_name = name.bytes().all(|it| it.is_ascii_alphanumeric() || b"_.-".contains(&it));
             let form = match form {
-                _ if own != nonce => continue,
+                _ if own != nonce || !is_name => continue,
                 "t" => Form::Text,
                 "p" => Form::Joined,
                 "v" | "a" => Form::Value,

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::context::Context;
 
 use super::{
-    Plan, PlannedWrite, Wish, show,
+    Content, Plan, PlannedWrite, Wish, show,
     symbol::{Found, quoted},
 };
 
@@ -31,16 +31,12 @@ pub(super) fn method_and_path(cx: &Context, wish: &Wish, nonce: &str) -> Option<
 }
 
 impl Plan {
-    /// The writes as a JSON array.
-    pub(in super::super) fn shown(&self, cx: &Context) -> String {
-        let entries: Vec<String> = self
-            .writes
-            .iter()
-            .enumerate()
-            .filter_map(|(at, write)| entry(cx, at + 1, write, &self.nonce))
-            .chain(self.saves.iter().map(|name| saved(name, &self.nonce)))
-            .collect();
-        format!("[{}]", entries.join(","))
+    /// Each write as a JSON object; `None` where one of them cannot be shown.
+    pub(in super::super) fn entries(&self, cx: &Context) -> Option<Vec<String>> {
+        let writes = self.writes.iter().enumerate();
+        let writes = writes.map(|(at, write)| entry(cx, at + 1, write, &self.nonce));
+        let saves = self.saves.iter().map(|(name, it)| Some(saved(name, it, &self.nonce)));
+        writes.chain(saves).collect()
     }
 
     /// How many writes of each method there are, as in `POST 1, DELETE 2`.
@@ -74,7 +70,7 @@ impl Plan {
         let mut counts = self.counts(cx);
         if !self.saves.is_empty() {
             hosts.extend(hosts.is_empty().then(|| "this machine".to_owned()));
-            paths.extend(self.saves.iter().map(|name| shortened(&show::text(name, &self.nonce))));
+            paths.extend(self.saves.keys().map(|name| shortened(&show::text(name, &self.nonce))));
             let separator = if counts.is_empty() { "" } else { ", " };
             counts = format!("{counts}{separator}save {}", self.saves.len());
         }
@@ -117,7 +113,7 @@ fn entry(cx: &Context, number: usize, write: &PlannedWrite, nonce: &str) -> Opti
             .collect();
         push(&mut entry, "headers", &Value::Object(headers).to_string());
     }
-    push(&mut entry, "operation", &quoted(&operation.id));
+    push(&mut entry, "operation", &quoted(&show::text(&operation.id, nonce)));
     if let Some(body) = write.wish.body_text() {
         push(&mut entry, "body", &show::json(body, nonce));
     }
@@ -129,8 +125,17 @@ fn entry(cx: &Context, number: usize, write: &PlannedWrite, nonce: &str) -> Opti
 }
 
 /// A file that is saved, as an entry of the plan.
-fn saved(name: &str, nonce: &str) -> String {
-    format!("{{\"save\":{}}}", quoted(&show::text(name, nonce)))
+fn saved(name: &str, content: &Content, nonce: &str) -> String {
+    let mut entry = format!("{{\"save\":{}", quoted(&show::text(name, nonce)));
+    match &content.known {
+        Some((size, sha256)) => {
+            push(&mut entry, "size", &size.to_string());
+            push(&mut entry, "sha256", &quoted(sha256));
+        }
+        None => push(&mut entry, "contents", &quoted("known only when the writes are answered")),
+    }
+    entry.push('}');
+    entry
 }
 
 fn push(entry: &mut String, key: &str, json: &str) {
@@ -149,17 +154,6 @@ fn query(query: &str, nonce: &str) -> Value {
         (name, value)
     });
     Value::Object(fields.collect())
-}
-
-/// What a person who is asked directly reads: one line for each write.
-pub(in super::super) fn listing(cx: &Context, plan: &Plan) -> String {
-    let line = |(at, write): (usize, &PlannedWrite)| {
-        let (method, path) = method_and_path(cx, &write.wish, &plan.nonce)?;
-        let body = write.wish.body_text().map(|it| show::json(it, &plan.nonce)).unwrap_or_default();
-        Some(format!("{}. {method} {path} {body}\n", at + 1))
-    };
-    let saves = plan.saves.iter().map(|name| format!("save {}\n", show::text(name, &plan.nonce)));
-    plan.writes.iter().enumerate().filter_map(line).chain(saves).collect()
 }
 
 /// Writes that change the same item as an earlier one of the plan: their state is the plan's own.

@@ -95,8 +95,13 @@ fn check_body(
         return Ok(Vec::new());
     };
     let Some(media) = declared.preferred() else { return Ok(Vec::new()) };
-    let Ok(Value::Object(given)) = serde_json::from_str::<Value>(body.get()) else {
-        return Ok(Vec::new());
+    let given = match serde_json::from_str::<Value>(body.get()) {
+        Ok(Value::Object(given)) => given,
+        Ok(_) => return Ok(Vec::new()),
+        Err(error) => {
+            let message = format!("the body cannot be read ({error}); nothing was sent");
+            return Err(Refusal::new(Rule::Arguments, message));
+        }
     };
     let shape = Shape::of(document, &media.schema);
     shape.check(operation, &given, profile.either_spelling)

@@ -211,6 +211,15 @@ impl Policy<'_> {
         arguments::check(self.document(), operation, call, &self.api.profile)
     }
 
+    /// Checks the names of a query as it would be sent: a parameter that is an object has names of
+    /// its own.
+    ///
+    /// # Errors
+    /// Names the first one that is no script's to send.
+    pub fn check_query(&self, query: &str) -> Result<(), Refusal> {
+        names::check_query(self.document(), query)
+    }
+
     /// `; nearest: …`, or nothing when nothing is near.
     fn list(&self, indices: &[usize]) -> String {
         let near: Vec<_> = indices

@@ -1,6 +1,7 @@
 //! Scripts bring no credentials: names that carry identity are refused wherever they stand.
 
-use serde_json::Value;
+use indexmap::IndexMap;
+use serde_json::value::RawValue;
 
 use crate::openapi::{Document, Operation};
 
@@ -58,9 +59,22 @@ pub(super) fn check(
             return Err(credential("query parameter", name));
         }
     }
-    for name in body_names(call) {
+    for name in body_names(call)? {
         if is_scheme(document, &name) || is_override(&name) {
             return Err(credential("body field", &name));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a query, as it is sent, with such a name; `a[token]` has the names `a` and `token`.
+pub(super) fn check_query(document: &Document, query: &str) -> Result<(), Refusal> {
+    for (name, _) in url::form_urlencoded::parse(query.as_bytes()) {
+        let parts = name.split(['[', ']', '.']).filter(|part| !part.is_empty());
+        for part in parts.chain([name.as_ref()]) {
+            if is_scheme(document, part) || is_identity(part) {
+                return Err(credential("query parameter", &name));
+            }
         }
     }
     Ok(())
@@ -117,11 +131,19 @@ fn is_override(name: &str) -> bool {
     name == "_method"
 }
 
-fn body_names(call: &CallArguments<'_>) -> Vec<String> {
-    let Some(body) = call.body else { return Vec::new() };
-    match serde_json::from_str(body.get()) {
-        Ok(Value::Object(fields)) => fields.into_iter().map(|(name, _)| name).collect(),
-        _ => Vec::new(),
+/// The body's own names; none for a body that is no object.
+fn body_names(call: &CallArguments<'_>) -> Result<Vec<String>, Refusal> {
+    let Some(body) = call.body else { return Ok(Vec::new()) };
+    if !body.get().trim_start().starts_with('{') {
+        return Ok(Vec::new());
+    }
+    // One level only: what is inside may be nested deeper than a parser follows.
+    match serde_json::from_str::<IndexMap<String, &RawValue>>(body.get()) {
+        Ok(fields) => Ok(fields.into_keys().collect()),
+        Err(error) => {
+            let message = format!("the body cannot be read ({error}); nothing was sent");
+            Err(Refusal::new(Rule::Arguments, message))
+        }
     }
 }
 
