@@ -97,6 +97,10 @@ impl Field {
         Self::new(name, Kind::Integer { min: 1, max: i32::MAX.into() })
     }
 
+    pub(crate) fn between(name: &'static str, min: i64, max: i64) -> Self {
+        Self::new(name, Kind::Integer { min, max })
+    }
+
     pub(crate) fn number(name: &'static str) -> Self {
         Self::new(name, Kind::Number)
     }

@@ -21,6 +21,11 @@ impl Timestamp {
         Self(self.0.saturating_add(micros))
     }
 
+    /// Whole seconds since 1970.
+    pub(crate) fn unix_seconds(self) -> i64 {
+        self.0.div_euclid(MICROS)
+    }
+
     /// Reads `2026-05-04T10:30[:00[.123456]][Z|+01:00]`; without an offset it is UTC.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (date, rest) = text.split_once(['T', 't', ' '])?;

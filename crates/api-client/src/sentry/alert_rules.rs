@@ -18,7 +18,7 @@ pub struct AlertRule {
     /// The name.
     #[serde(default, deserialize_with = "field")]
     pub name: String,
-    /// 0 is active; others are states of incidents and snoozing.
+    /// The status as a number; see [`AlertRule::status_text`].
     #[serde(default, deserialize_with = "field")]
     pub status: Option<i64>,
     /// Whether it is silenced.
@@ -60,6 +60,21 @@ pub struct AlertRule {
     /// The thresholds.
     #[serde(default, deserialize_with = "list")]
     pub triggers: Vec<AlertTrigger>,
+}
+
+impl AlertRule {
+    /// The word for its status (`sentry/incidents/models/alert_rule.py`).
+    #[must_use]
+    pub fn status_text(&self) -> &'static str {
+        match (self.snooze, self.status) {
+            (Some(true), _) => "muted",
+            (_, Some(0)) => "active",
+            (_, Some(4)) => "snapshot",
+            (_, Some(5)) => "disabled",
+            (_, Some(6)) => "not enough data",
+            (_, Some(_) | None) => "unknown",
+        }
+    }
 }
 
 /// A threshold and what is done beyond it.

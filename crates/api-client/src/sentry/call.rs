@@ -8,7 +8,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::error::{Error, Refusal};
-use super::{Client, MAX_PER_PAGE, Page};
+use super::{Client, Completeness, MAX_PER_PAGE, Page};
 use crate::error::{Error as TransportError, ErrorKind, Progress};
 use crate::pagination::{self, Next, Visited};
 use crate::request::{Location, Parameter, Request, RequestBuilder};
@@ -69,6 +69,18 @@ impl<'c> Call<'c> {
         decode(&response, &route, client)
     }
 
+    /// Sends it and reads one entity, which may also come with this status.
+    pub(super) async fn entity_or<T: DeserializeOwned>(self, accepted: u16) -> Result<T, Error> {
+        let (client, route) = (self.client, self.route.clone());
+        let (_, response) = self.exchange().await?;
+        match response.status {
+            200..=299 => {}
+            status if status == accepted => {}
+            _ => return Err(Refusal::new(route, &response, &client.transport).into()),
+        }
+        decode(&response, &route, client)
+    }
+
     /// Sends it and reads one page.
     pub(super) async fn page<T: DeserializeOwned>(self) -> Result<Page<T>, Error> {
         let (client, route) = (self.client, self.route.clone());
@@ -86,6 +98,15 @@ impl<'c> Call<'c> {
     }
 
     async fn send_from(self) -> Result<(Url, Response), Error> {
+        let (client, route) = (self.client, self.route.clone());
+        let (url, response) = self.exchange().await?;
+        match response.status {
+            200..=299 => Ok((url, response)),
+            _ => Err(Refusal::new(route, &response, &client.transport).into()),
+        }
+    }
+
+    async fn exchange(self) -> Result<(Url, Response), Error> {
         let Self { client, route, effect, builder } = self;
         let request: Request = builder.build().map_err(|error| {
             let kind = ErrorKind::Request { why: error.to_string() };
@@ -93,10 +114,7 @@ impl<'c> Call<'c> {
         })?;
         let url = client.transport.url(&request)?;
         let response = client.transport.send(&request, effect, client.deadline).await?;
-        match response.status {
-            200..=299 => Ok((url, response)),
-            _ => Err(Refusal::new(route, &response, &client.transport).into()),
-        }
+        Ok((url, response))
     }
 }
 
@@ -119,15 +137,6 @@ pub(super) async fn all_pages<'c, T: DeserializeOwned>(
         }
     }
     Ok((items, Completeness::Cut))
-}
-
-/// Whether a list was read to its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Completeness {
-    /// There is nothing more.
-    Whole,
-    /// There is more than is ever read.
-    Cut,
 }
 
 fn decode<T: DeserializeOwned>(

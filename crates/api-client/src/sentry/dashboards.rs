@@ -20,7 +20,7 @@ pub struct DashboardSummary {
     /// The title.
     #[serde(default, deserialize_with = "field")]
     pub title: String,
-    /// The kinds of its widgets, one each.
+    /// The kind of each of its widgets.
     #[serde(default, deserialize_with = "list")]
     pub widget_display: Vec<String>,
     /// The ids of its projects; none and `-1` stand for all.

@@ -9,7 +9,9 @@ mod call;
 pub mod dashboards;
 pub mod docs;
 pub mod error;
+pub mod events;
 mod filtered;
+pub mod issues;
 mod lenient;
 pub mod monitors;
 pub mod onboarding;
@@ -18,12 +20,15 @@ pub mod project_keys;
 pub mod projects;
 pub mod region;
 pub mod releases;
+pub mod replays;
 pub mod repositories;
 pub mod snapshots;
+pub mod tags;
 pub mod teams;
 #[cfg(test)]
 mod testing;
 pub mod time;
+pub mod traces;
 pub mod uptime;
 pub mod users;
 pub mod workflows;
@@ -54,6 +59,15 @@ pub struct Page<T> {
     pub items: Vec<T>,
     /// What to pass as `cursor` to get what follows; nothing on the last page.
     pub next_cursor: Option<String>,
+}
+
+/// Whether a list was read to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Completeness {
+    /// There is nothing more.
+    Whole,
+    /// There is more than is ever read.
+    Cut,
 }
 
 impl Client {

@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::call::{Completeness, all_pages};
+use super::call::all_pages;
 use super::error::Error;
 use super::lenient::{field, id};
 use super::teams::Team;
-use super::{Client, Page};
+use super::{Client, Completeness, Page};
 
 /// More teams than this on one project is not a case of life: 100 a page.
 const MAX_TEAM_PAGES: usize = 20;

@@ -3,10 +3,10 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use super::Client;
-use super::call::{Completeness, all_pages};
+use super::call::all_pages;
 use super::error::Error;
 use super::lenient::{field, id, optional_id};
+use super::{Client, Completeness};
 
 /// The most repositories that are looked through: 100 a page.
 const MAX_PAGES: usize = 50;

@@ -90,6 +90,24 @@ impl TimeRange {
     }
 }
 
+/// Writes a second since 1970 as RFC 3339 in UTC.
+#[must_use]
+pub fn moment(seconds: i64) -> String {
+    let (day, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    // A guess that is at most a year off, whatever the leap years do.
+    let mut year = 1970 + day.div_euclid(366);
+    while days(year + 1, 1, 1) <= day {
+        year += 1;
+    }
+    let mut month = 1;
+    while month < 12 && days(year, month + 1, 1) <= day {
+        month += 1;
+    }
+    let date = day - days(year, month, 1) + 1;
+    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{date:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
 /// The length of a period such as `24h`.
 fn seconds(period: &str) -> Option<i64> {
     let (unit, length) = match period.strip_suffix(['h', 'd', 'w']) {
@@ -218,6 +236,21 @@ mod tests {
         for period in ["", "h", "24", "24m", "-1h", "1.5h", "0d", "é", "99999999999999999999w"] {
             assert_eq!(of(Some(period), None, None), Err(TimeRangeError::Period), "{period}");
         }
+    }
+
+    #[test]
+    fn moments_are_written_as_they_are_read() {
+        for text in [
+            "1970-01-01T00:00:00Z",
+            "1969-12-31T23:59:59Z",
+            "2000-02-29T12:34:56Z",
+            "2024-12-31T23:59:59Z",
+            "2026-05-04T09:00:00Z",
+            "2100-03-01T00:00:00Z",
+        ] {
+            assert_eq!(epoch(text).map(moment).as_deref(), Some(text));
+        }
+        assert_eq!(moment(i64::from(i32::MAX)), "2038-01-19T03:14:07Z");
     }
 
     #[test]

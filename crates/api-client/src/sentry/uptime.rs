@@ -151,7 +151,7 @@ pub struct UptimeFilter<'a> {
 }
 
 /// What an uptime monitor is made of; what is absent gets a default or stays.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UptimeSettings {
     /// The name for people.
@@ -196,6 +196,14 @@ pub struct UptimeSettings {
     /// Failures in a row that make it bad.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub downtime_threshold: Option<u64>,
+}
+
+impl UptimeSettings {
+    /// Whether there is nothing to set.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl Client {

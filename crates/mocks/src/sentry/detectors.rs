@@ -1,8 +1,8 @@
-//! Detectors, one for the errors of each project; read only until alerts exist.
+//! Detectors, one for the errors of each project; read only.
 
 use serde_json::{Value, json};
 
-use super::{State, matches_query, not_found, organization, page};
+use super::{State, matches_query, not_found, organization, page, workflows};
 use crate::http::{Answer, Call, Reply};
 use crate::route::{Route, get};
 use crate::table::{Columns as _, Row, row};
@@ -48,22 +48,22 @@ fn list(state: &State, call: &Call<'_>) -> Answer {
                 && matches_query(detector, &query)
         })
         .collect();
-    page::answer(call, &rows, view)
+    page::answer(call, &rows, |detector| view(state, detector))
 }
 
 fn retrieve(state: &State, call: &Call<'_>) -> Answer {
     organization(state, call)?;
     let detector = state.detectors.get(call.value(1)).ok_or_else(not_found)?;
-    Ok(Reply::json(200, &view(detector)))
+    Ok(Reply::json(200, &view(state, detector)))
 }
 
-fn view(detector: &Row) -> Value {
+fn view(state: &State, detector: &Row) -> Value {
     json!({
         "id": detector.text("id"),
         "projectId": detector.text("project_id"),
         "name": detector.text("name"),
         "type": detector.text("type"),
-        "workflowIds": [],
+        "workflowIds": workflows::joined(state, "detector_id", detector.text("id"), "workflow_id"),
         "owner": null,
         "createdBy": null,
         "description": null,

@@ -1,15 +1,30 @@
 //! Sentry with the one organization `harbor-lantern`.
 
+mod alert_rules;
+mod attachments;
+mod check_ins;
 mod dashboards;
+mod deploys;
 mod detectors;
+mod keys;
 mod members;
+mod monitors;
+mod onboarding;
 mod organizations;
+mod owner;
 mod page;
+mod project_writes;
 mod projects;
+mod releases;
 mod repositories;
+mod schedule;
+mod snapshots;
 mod spelling;
 mod teams;
+mod uptime;
 mod widgets;
+mod workflow_parts;
+mod workflows;
 
 use crate::engine::{self, Fixture};
 use crate::http::{Call, Reply, Request};
@@ -25,27 +40,59 @@ pub(crate) struct Sentry;
 #[derive(Clone, Debug)]
 pub(crate) struct State {
     ids: Ids,
+    alert_rules: Table,
+    attachments: Table,
+    check_ins: Table,
+    code_mappings: Table,
     dashboards: Table,
+    deploys: Table,
+    detector_workflows: Table,
     detectors: Table,
     environments: Table,
+    keys: Table,
+    last_deploys: Table,
     members: Table,
+    monitors: Table,
+    onboarding: Table,
     organizations: Table,
     projects: Table,
+    release_projects: Table,
+    releases: Table,
     repositories: Table,
+    snapshots: Table,
     teams: Table,
+    uptime_checks: Table,
+    uptime_monitors: Table,
+    workflows: Table,
 }
 
 impl engine::State for State {
     fn tables(&self) -> Tables<'_> {
         vec![
+            ("alert_rules", &self.alert_rules),
+            ("attachments", &self.attachments),
+            ("check_ins", &self.check_ins),
+            ("code_mappings", &self.code_mappings),
             ("dashboards", &self.dashboards),
+            ("deploys", &self.deploys),
+            ("detector_workflows", &self.detector_workflows),
             ("detectors", &self.detectors),
             ("environments", &self.environments),
+            ("keys", &self.keys),
+            ("last_deploys", &self.last_deploys),
             ("members", &self.members),
+            ("monitors", &self.monitors),
+            ("onboarding", &self.onboarding),
             ("organizations", &self.organizations),
             ("projects", &self.projects),
+            ("release_projects", &self.release_projects),
+            ("releases", &self.releases),
             ("repositories", &self.repositories),
+            ("snapshots", &self.snapshots),
             ("teams", &self.teams),
+            ("uptime_checks", &self.uptime_checks),
+            ("uptime_monitors", &self.uptime_monitors),
+            ("workflows", &self.workflows),
         ]
     }
 }
@@ -63,14 +110,30 @@ impl Fixture for Sentry {
     fn state(seed: u64) -> State {
         let mut state = State {
             ids: Ids::new(seed),
+            alert_rules: Table::default(),
+            attachments: Table::default(),
+            check_ins: Table::default(),
+            code_mappings: Table::default(),
             dashboards: Table::default(),
+            deploys: Table::default(),
+            detector_workflows: Table::default(),
             detectors: Table::default(),
             environments: Table::default(),
+            keys: Table::default(),
+            last_deploys: Table::default(),
             members: Table::default(),
+            monitors: Table::default(),
+            onboarding: Table::default(),
             organizations: Table::default(),
             projects: Table::default(),
+            release_projects: Table::default(),
+            releases: Table::default(),
             repositories: Table::default(),
+            snapshots: Table::default(),
             teams: Table::default(),
+            uptime_checks: Table::default(),
+            uptime_monitors: Table::default(),
+            workflows: Table::default(),
         };
         organizations::seed(&mut state);
         teams::seed(&mut state);
@@ -79,6 +142,15 @@ impl Fixture for Sentry {
         detectors::seed(&mut state);
         repositories::seed(&mut state, Random::new(seed, "repositories"));
         dashboards::seed(&mut state);
+        keys::seed(&mut state);
+        workflows::seed(&mut state);
+        alert_rules::seed(&mut state);
+        monitors::seed(&mut state);
+        check_ins::seed(&mut state);
+        uptime::seed(&mut state);
+        releases::seed(&mut state);
+        attachments::seed(&mut state, Random::new(seed, "attachments"));
+        snapshots::seed(&mut state);
         state
     }
 
@@ -91,6 +163,18 @@ impl Fixture for Sentry {
             detectors::routes(),
             repositories::routes(),
             dashboards::routes(),
+            project_writes::routes(),
+            keys::routes(),
+            workflows::routes(),
+            alert_rules::routes(),
+            monitors::routes(),
+            check_ins::routes(),
+            uptime::routes(),
+            releases::routes(),
+            deploys::routes(),
+            onboarding::routes(),
+            attachments::routes(),
+            snapshots::routes(),
         ]
         .into_iter()
         .flatten()

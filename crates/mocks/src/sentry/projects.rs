@@ -1,4 +1,4 @@
-//! Projects and their environments; read only.
+//! Projects and their environments, as they are read.
 
 use serde_json::{Value, json};
 

@@ -1,10 +1,11 @@
-//! `/repos/`: 107 connected repositories and nine that are not; read only.
+//! `/repos/`: 107 connected repositories and nine that are not, and which code is whose.
 
 use serde_json::{Value, json};
 
-use super::{State, matches_query, organization, page};
-use crate::http::{Answer, Call};
-use crate::route::{Route, get};
+use super::{State, by_id_or_slug, matches_query, organization, page};
+use crate::fields::{Field, Form, Mode};
+use crate::http::{Answer, Call, Reply};
+use crate::route::{Route, get, post};
 use crate::seed::Random;
 use crate::table::{Columns as _, Row, row};
 
@@ -50,7 +51,10 @@ const UNKNOWN: &Provider =
     &Provider { id: "unknown", name: "Unknown Provider", host: "", integration: None };
 
 pub(super) fn routes() -> Vec<Route<State>> {
-    vec![get("/organizations/{organization_id_or_slug}/repos/", list)]
+    vec![
+        get("/organizations/{organization_id_or_slug}/repos/", list),
+        post("/organizations/{organization_id_or_slug}/code-mappings/bulk/", map_code),
+    ]
 }
 
 /// By name the last seven are on the second page of a hundred.
@@ -131,6 +135,45 @@ fn list(state: &State, call: &Call<'_>) -> Answer {
     rows.sort_by_key(|repository| repository.text("name"));
     let settings = call.queries("expand").iter().any(|expand| expand == "settings");
     page::answer(call, &rows, |repository| view(repository, settings))
+}
+
+/// Maps parts of a repository to a project. Not in the published document.
+fn map_code(state: &mut State, call: &Call<'_>) -> Answer {
+    organization(state, call)?;
+    let fields = [
+        Field::text("project").required(),
+        Field::text("repository").required(),
+        Field::text("provider"),
+    ];
+    let body = call.body()?;
+    let mut form = Form::read(&fields, &body, Mode::Whole);
+    let mappings = body.get("mappings").and_then(Value::as_array).filter(|it| !it.is_empty());
+    if mappings.is_none() {
+        form.reject("mappings", "This field is required.");
+    }
+    let sent = form.finish()?;
+    let project = by_id_or_slug(&state.projects, sent.text("project"))?.text("id").to_owned();
+    let provider = format!("integrations:{}", sent.text("provider"));
+    let repository = state
+        .repositories
+        .rows()
+        .find(|it| it.text("name") == sent.text("repository") && it.text("provider") == provider);
+    let Some(repository) = repository.map(|it| it.text("id").to_owned()) else {
+        return Err(Reply::detail(404, "Repository not found."));
+    };
+    let count = mappings.map_or(0, Vec::len);
+    for mapping in mappings.into_iter().flatten() {
+        let id = state.ids.number("code mapping", 4_100);
+        let columns = json!({
+            "id": id.to_string(),
+            "project_id": project,
+            "repository_id": repository,
+            "stack_root": mapping["stackRoot"],
+            "source_root": mapping["sourceRoot"],
+        });
+        state.code_mappings.insert(id, row(columns));
+    }
+    Ok(Reply::json(200, &json!({ "created": count, "updated": 0, "errors": 0 })))
 }
 
 fn view(repository: &Row, settings: bool) -> Value {

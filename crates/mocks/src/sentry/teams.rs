@@ -1,4 +1,4 @@
-//! Teams of the organization and of a project; read only.
+//! Teams of the organization and of a project, as they are read.
 
 use serde_json::{Value, json};
 
@@ -74,7 +74,7 @@ pub(super) fn of_project<'s>(state: &'s State, project: &'s Row) -> impl Iterato
     project.list("teams").iter().filter_map(|id| state.teams.get(id.as_str()?))
 }
 
-fn view(state: &State, team: &Row) -> Row {
+pub(super) fn view(state: &State, team: &Row) -> Row {
     let mut view = team.only(&["id", "slug", "name"]);
     let id = team.value("id");
     let members = state.members.rows().filter(|member| member.list("teams").contains(&id));

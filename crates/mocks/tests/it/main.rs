@@ -10,3 +10,4 @@ mod frame;
 mod sentry_core;
 mod sentry_dashboards;
 mod sentry_pages;
+mod sentry_writes;

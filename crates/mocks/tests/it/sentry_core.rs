@@ -34,7 +34,7 @@ fn slashes_methods_and_unknown_paths_are_answered_by_the_rules() {
     assert_eq!(write.pair(), missing());
     let wrong = client.patch("/organizations/harbor-lantern/dashboards/", json!({}));
     assert_eq!(wrong.pair(), (405, json!({ "detail": "Method \"PATCH\" not allowed." })));
-    assert_eq!(client.get("/organizations/harbor-lantern/alert-rules/").pair(), missing());
+    assert_eq!(client.get("/organizations/harbor-lantern/lighthouses/").pair(), missing());
     assert_eq!(client.get("/organizations/harbor-lantern/dashboards/1/").pair(), missing());
     let unimplemented: Vec<bool> =
         client.mock.log().iter().map(|entry| entry.unimplemented).collect();
@@ -156,6 +156,9 @@ fn list_items_have_the_required_fields_of_the_real_document() {
         "/organizations/{organization_id_or_slug}/repos/",
         "/organizations/{organization_id_or_slug}/dashboards/",
         "/organizations/{organization_id_or_slug}/detectors/",
+        "/organizations/{organization_id_or_slug}/monitors/",
+        "/organizations/{organization_id_or_slug}/releases/",
+        "/organizations/{organization_id_or_slug}/workflows/",
     ] {
         let answers = &document["paths"][format!("/api/0{template}")]["get"]["responses"];
         let list = resolve(&answers["200"]["content"]["application/json"]["schema"]);

@@ -1,0 +1,236 @@
+//! Cron monitors, of the organization and of a project, with the traps of changing them.
+
+use serde_json::{Map, Value, json};
+
+use super::spelling::{camel_errors, snake};
+use super::{
+    State, matches_query, not_found, organization, owner, page, project, projects, schedule,
+};
+use crate::fields::{Field, Form, Mode};
+use crate::http::{Answer, Call, Reply};
+use crate::route::{Route, get, put};
+use crate::table::{Columns as _, Row, row};
+
+const OF_ORGANIZATION: &str =
+    "/organizations/{organization_id_or_slug}/monitors/{monitor_id_or_slug}/";
+const OF_PROJECT: &str =
+    "/projects/{organization_id_or_slug}/{project_id_or_slug}/monitors/{monitor_id_or_slug}/";
+
+pub(super) fn routes() -> Vec<Route<State>> {
+    vec![
+        get("/organizations/{organization_id_or_slug}/monitors/", list),
+        get(OF_ORGANIZATION, retrieve),
+        put(OF_ORGANIZATION, update),
+        get(OF_PROJECT, retrieve),
+        put(OF_PROJECT, update),
+    ]
+}
+
+/// The monitor to change has one silenced environment; its neighbour has almost the same name.
+pub(super) fn seed(state: &mut State) {
+    let crontab = json!({
+        "schedule_type": "crontab", "schedule": "15 2 * * *", "checkin_margin": 7,
+        "max_runtime": 45, "timezone": "UTC", "failure_issue_threshold": 3, "recovery_threshold": 2,
+        "alert_rule_id": 4417,
+    });
+    let interval = json!({
+        "schedule_type": "interval", "schedule": [2, "hour"], "checkin_margin": 5,
+        "max_runtime": 30, "timezone": null, "failure_issue_threshold": 1, "recovery_threshold": 1,
+        "alert_rule_id": null,
+    });
+    let mut european = crontab.clone();
+    european["alert_rule_id"] = json!(4418);
+    add(state, "Nightly ledger close", "tide-worker", "dock-oncall", crontab, true);
+    add(state, "Nightly ledger close - EU", "tide-worker", "dock-oncall", european, false);
+    add(state, "Index rebuild", "quay-api", "api-crew", interval, false);
+}
+
+fn add(state: &mut State, name: &str, project: &str, team: &str, config: Value, staging: bool) {
+    let id = state.ids.uuid("monitor");
+    let words = name.to_lowercase();
+    let words = words.split(|it: char| !it.is_ascii_alphanumeric()).filter(|it| !it.is_empty());
+    let project = state.projects.find("slug", project).map(|it| it.value("id"));
+    let environment = |name: &str, status: &str, muted: bool| {
+        json!({
+            "name": name,
+            "status": status,
+            "is_muted": muted,
+            "date_created": "2025-09-01T06:00:00Z",
+            "last_checkin": "2026-05-04T02:15:03Z",
+            "next_checkin": "2026-05-05T02:15:00Z",
+            "next_checkin_latest": "2026-05-05T02:22:00Z",
+        })
+    };
+    let mut environments = vec![environment("production", "ok", false)];
+    if staging {
+        environments.push(environment("staging", "error", true));
+    }
+    let columns = json!({
+        "id": id,
+        "name": name,
+        "slug": words.collect::<Vec<_>>().join("-"),
+        "project_id": project,
+        "status": "active",
+        "is_upserting": false,
+        "owner": owner::team(state, team),
+        "config": config,
+        "environments": environments,
+        "date_created": "2025-09-01T06:00:00Z",
+    });
+    state.monitors.insert(&id, row(columns));
+}
+
+fn list(state: &State, call: &Call<'_>) -> Answer {
+    organization(state, call)?;
+    let query = call.query("query").unwrap_or_default();
+    let owners = call.queries("owner");
+    let environments = call.queries("environment");
+    let slugs = call.queries("projectSlug");
+    let projects = call.queries("project");
+    let mut rows: Vec<&Row> = state
+        .monitors
+        .rows()
+        .filter(|monitor| {
+            let id = monitor.text("project_id");
+            let slug = state.projects.get(id).map_or("", |it| it.text("slug"));
+            let runs_in = |name: &String| {
+                monitor.list("environments").iter().any(|it| it["name"].as_str() == Some(name))
+            };
+            (projects.is_empty() || projects.iter().any(|it| it == id || it == "-1"))
+                && (slugs.is_empty() || slugs.iter().any(|it| it == slug))
+                && (owners.is_empty() || owners.iter().any(|it| it == monitor.text("owner")))
+                && (environments.is_empty() || environments.iter().any(runs_in))
+                && matches_query(monitor, &query)
+        })
+        .collect();
+    rows.sort_by_key(|monitor| monitor.text("name"));
+    page::answer(call, &rows, |monitor| view(state, monitor))
+}
+
+fn retrieve(state: &State, call: &Call<'_>) -> Answer {
+    Ok(Reply::json(200, &view(state, &find(state, call)?)))
+}
+
+/// Partial, although the document says otherwise; `isMuted` silences or wakes every environment.
+fn update(state: &mut State, call: &Call<'_>) -> Answer {
+    let mut monitor = find(state, call)?;
+    let body = snake(&call.body()?)?;
+    let mut form = read(state, &monitor, &body)?;
+    let config = match body.get("config").and_then(Value::as_object) {
+        Some(sent) => {
+            let stored = row(monitor.value("config"));
+            match schedule::merge(&stored, sent) {
+                Ok(config) => (config != stored).then_some(config),
+                Err(errors) => {
+                    form.reject_parts("config", errors.into());
+                    None
+                }
+            }
+        }
+        None => None,
+    };
+    let sent = form.take().map_err(|errors| Reply::json(400, &camel_errors(errors)))?;
+    let muted = sent.get("is_muted").and_then(Value::as_bool);
+    let mut environments = monitor.list("environments").to_vec();
+    for environment in &mut environments {
+        if let Some(muted) = muted {
+            environment["is_muted"] = muted.into();
+        }
+        if config.is_some() {
+            let next = call.now.plus_seconds(86_400);
+            environment["next_checkin"] = next.to_string().into();
+            environment["next_checkin_latest"] = next.plus_seconds(420).to_string().into();
+        }
+    }
+    monitor.set("environments", environments);
+    let columns = ["name", "slug", "status", "owner"];
+    monitor.extend(sent.into_iter().filter(|(name, _)| columns.contains(&name.as_str())));
+    if let Some(config) = config {
+        monitor.set("config", config);
+    }
+    state.monitors.insert(monitor.text("id"), monitor.clone());
+    Ok(Reply::json(200, &view(state, &monitor)))
+}
+
+fn read(state: &State, monitor: &Row, body: &Map<String, Value>) -> Result<Form, Reply> {
+    let fields = [
+        Field::short_text("name", 128),
+        Field::short_text("slug", 50),
+        Field::choice("status", &["active", "disabled"]),
+        Field::flag("is_muted"),
+        Field::text("owner").nullable(),
+        Field::text("project"),
+        Field::object("config"),
+    ];
+    let mut form = Form::read(&fields, body, Mode::Sent);
+    let slug = form.row.text("slug").to_owned();
+    let other = state.monitors.find("slug", &slug);
+    if other.is_some_and(|other| other.get("id") != monitor.get("id")) {
+        form.reject("slug", &format!("The slug \"{slug}\" is already in use."));
+    }
+    let owner = form.row.text("owner").to_owned();
+    if !owner.is_empty() && !owner::exists(state, &owner) {
+        form.reject("owner", "Unknown actor input");
+    }
+    let sent = form.row.text("project");
+    if !sent.is_empty() {
+        match super::by_id_or_slug(&state.projects, sent) {
+            Ok(project) if project.text("id") == monitor.text("project_id") => {}
+            Ok(_) => {
+                let text = "existing monitors may not be moved between projects";
+                return Err(Reply::json(400, &json!({ "detail": { "message": text } })));
+            }
+            Err(_) => form.reject("project", "Invalid project"),
+        }
+    }
+    Ok(form)
+}
+
+/// The monitor is the last placeholder of both forms of its routes.
+pub(super) fn find(state: &State, call: &Call<'_>) -> Result<Row, Reply> {
+    let of_project = call.request.path.contains("/projects/");
+    let (project, name) = match of_project {
+        true => (Some(project(state, call)?.text("id")), call.value(2)),
+        false => {
+            organization(state, call)?;
+            (None, call.value(1))
+        }
+    };
+    let found = state.monitors.get(name).or_else(|| state.monitors.find("slug", name));
+    let found = found.filter(|it| project.is_none_or(|id| id == it.text("project_id")));
+    found.cloned().ok_or_else(not_found)
+}
+
+fn view(state: &State, monitor: &Row) -> Value {
+    let environments: Vec<&Row> =
+        monitor.list("environments").iter().filter_map(Value::as_object).collect();
+    let muted = !environments.is_empty() && environments.iter().all(|it| it.truth("is_muted"));
+    let environments: Vec<Value> = environments
+        .into_iter()
+        .map(|it| {
+            json!({
+                "name": it.text("name"),
+                "status": it.text("status"),
+                "isMuted": it.truth("is_muted"),
+                "dateCreated": it.text("date_created"),
+                "lastCheckIn": it.value("last_checkin"),
+                "nextCheckIn": it.value("next_checkin"),
+                "nextCheckInLatest": it.value("next_checkin_latest"),
+                "activeIncident": null,
+            })
+        })
+        .collect();
+    json!({
+        "id": monitor.text("id"),
+        "name": monitor.text("name"),
+        "slug": monitor.text("slug"),
+        "status": monitor.text("status"),
+        "isMuted": muted,
+        "isUpserting": monitor.truth("is_upserting"),
+        "config": monitor.value("config"),
+        "dateCreated": monitor.text("date_created"),
+        "project": state.projects.get(monitor.text("project_id")).map(projects::summary),
+        "owner": owner::view(state, monitor.text("owner")),
+        "environments": environments,
+    })
+}
