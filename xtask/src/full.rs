@@ -95,7 +95,7 @@ pub(crate) fn api_at(base: Url) -> Result<Api> {
         cache: None,
         objection: None,
     });
-    Ok(Api { profile, transport, document: Arc::new(document) })
+    Ok(Api::new(profile, transport, Arc::new(document)))
 }
 
 /// A command's arguments: `--name VALUE` and `--switch`.

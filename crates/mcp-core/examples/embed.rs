@@ -35,7 +35,7 @@ async fn serve() -> Result<(), Box<dyn std::error::Error>> {
         cache: None,
         objection: None,
     });
-    let api = Api { profile, transport, document: Arc::new(source) };
+    let api = Api::new(profile, transport, Arc::new(source));
 
     let identity =
         Identity { name: "notes".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() };

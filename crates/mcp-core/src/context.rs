@@ -10,11 +10,13 @@ use api_client::transport::Transport;
 use crate::{
     code_mode::{
         confirm::{ConfirmMode, ConfirmationStore, MemoryConfirmations},
-        policy::Access,
+        files::Files,
+        policy::{Access, Effect, Flows},
+        region::KnownRegions,
     },
     constraints::Constraints,
     docs::DocsSource,
-    openapi::source::DocumentSource,
+    openapi::{Summary, source::DocumentSource},
     profile::{Kind, Profile},
     sandbox::{Limits, Pool},
     skill::Skills,
@@ -30,9 +32,24 @@ pub struct Api {
     pub transport: Arc<Transport>,
     /// The OpenAPI document with its search index, loading in the background.
     pub document: Arc<DocumentSource>,
+    /// What the operator granted of this API, beside what holds for all of them.
+    pub access: Access,
+    /// Where organizations keep their data, as far as it was looked up.
+    pub(crate) regions: KnownRegions,
 }
 
 impl Api {
+    /// An API of which the operator granted what [`Context::access`] says.
+    pub fn new(profile: Profile, transport: Arc<Transport>, document: Arc<DocumentSource>) -> Self {
+        let (access, regions) = (Access::default(), KnownRegions::default());
+        Self { profile, transport, document, access, regions }
+    }
+
+    /// Why an operation may not be used, if so: by what holds for all APIs, then for this one.
+    pub fn refuses(&self, all: &Access, operation: &Summary, effect: Effect) -> Option<String> {
+        all.refuses(operation, effect).or_else(|| self.access.refuses(operation, effect))
+    }
+
     /// The names scripts know this API by: `api` and the profile's own.
     pub fn binding_names(&self, alone: bool) -> Vec<String> {
         let own = self.profile.binding.clone();
@@ -79,7 +96,7 @@ pub struct Context {
     pub identity: Identity,
     /// The APIs of this server, in the operator's order; never empty.
     pub apis: Vec<Arc<Api>>,
-    /// What the operator granted.
+    /// What the operator granted, of every API.
     pub access: Access,
     /// What the operator granted of the tools.
     pub skills: Skills,
@@ -89,6 +106,10 @@ pub struct Context {
     pub experimental: bool,
     /// Where the documentation comes from, if it comes from anywhere.
     pub docs: Option<DocsSource>,
+    /// Between which APIs a script may carry what it read.
+    pub flows: Flows,
+    /// The directories whose files scripts may use.
+    pub files: Files,
     /// Which tools are shown.
     pub surface: Surface,
     /// How the session reaches its tools; found out when the server is built.
@@ -122,6 +143,8 @@ impl Context {
                 docs: None,
                 surface,
                 reach: Arc::default(),
+                flows: Flows::default(),
+                files: Files::default(),
                 confirm: ConfirmMode::Plan,
                 limits: Limits::default(),
                 pool,
@@ -137,6 +160,11 @@ impl Context {
         self.apis.iter().find(|api| api.profile.kind == Kind::Sentry)
     }
 
+    /// Whether nothing at all can be written.
+    pub fn is_read_only(&self) -> bool {
+        self.access.read_only || self.apis.iter().all(|api| api.access.read_only)
+    }
+
     /// The API a script's binding number stands for.
     pub fn api(&self, index: usize) -> Option<&Arc<Api>> {
         self.apis.get(index)
@@ -150,7 +178,28 @@ pub struct ContextBuilder {
 }
 
 impl ContextBuilder {
-    /// What the operator granted.
+    /// One more API. Each needs a name of its own, other than `api`.
+    #[must_use]
+    pub fn api(mut self, api: Api) -> Self {
+        self.context.apis.push(Arc::new(api));
+        self
+    }
+
+    /// Between which APIs a script may carry what it read; by default none.
+    #[must_use]
+    pub fn flows(mut self, flows: Flows) -> Self {
+        self.context.flows = flows;
+        self
+    }
+
+    /// The directories whose files scripts may use; by default none.
+    #[must_use]
+    pub fn files(mut self, files: Files) -> Self {
+        self.context.files = files;
+        self
+    }
+
+    /// What the operator granted, of every API.
     #[must_use]
     pub fn access(mut self, access: Access) -> Self {
         self.context.access = access;

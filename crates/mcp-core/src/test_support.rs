@@ -250,7 +250,7 @@ pub(crate) fn context(base_url: &str, token: &str) -> Context {
         cache: None,
         objection: None,
     });
-    let api = Api { profile, transport, document: Arc::new(document) };
+    let api = Api::new(profile, transport, Arc::new(document));
     let identity = Identity { name: "sentry-mcp".to_owned(), version: "0.0.0".to_owned() };
     Context::builder(identity, Arc::new(Pool::new(PoolOptions::default())), api).build()
 }

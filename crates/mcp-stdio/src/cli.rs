@@ -1,6 +1,11 @@
 //! The command line: every option, its help, and the name of its environment variable.
 
-use clap::{Arg, ArgAction, Args, Command, CommandFactory as _, FromArgMatches as _, Parser};
+use std::ffi::OsString;
+
+use clap::{
+    Arg, ArgAction, ArgMatches, Args, Command, CommandFactory as _, FromArgMatches as _, Parser,
+    Subcommand, parser::ValueSource,
+};
 
 /// Variables that an option reads besides its own `MCP_…`.
 const PRODUCT_VARIABLES: &[(&str, &str)] = &[
@@ -16,9 +21,12 @@ Examples:
   SENTRY_AUTH_TOKEN=… mcp-stdio --read-only
   mcp-stdio --openapi ./gitlab.json --base-url https://git.example.com --name gitlab \\
             --token-env GITLAB_TOKEN --auth header:PRIVATE-TOKEN
+  mcp-stdio init authentik      writes a configuration file to fill in
+  mcp-stdio check               says whether the set-up would work
 
-Every option can be an environment variable instead; the command line wins. Options that may be
-repeated take one value a line there. Logs go to stderr, as much as RUST_LOG or LOG_LEVEL says.
+Every option can be a key of the configuration file or an environment variable instead: the command
+line wins over the file, the file over the environment. Options that may be repeated take one value a
+line in a variable. Logs go to stderr, as much as RUST_LOG or LOG_LEVEL says.
 Exit status: 0 when the client closes the connection, 2 when the set-up is wrong.";
 
 /// Gives an AI agent a whole HTTP API over MCP on stdin and stdout: it can search the operations,
@@ -26,6 +34,10 @@ Exit status: 0 when the client closes the connection, 2 when the set-up is wrong
 #[derive(Parser)]
 #[command(name = "mcp-stdio", version, after_help = EXAMPLES, max_term_width = 100)]
 pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) action: Option<Action>,
+    #[command(flatten)]
+    pub(crate) setup: SetupOptions,
     #[command(flatten)]
     pub(crate) api: ApiOptions,
     #[command(flatten)]
@@ -38,6 +50,34 @@ pub(crate) struct Cli {
     pub(crate) network: NetworkOptions,
     #[command(flatten)]
     pub(crate) limits: LimitOptions,
+    /// The options that the command line itself holds, by id.
+    #[arg(skip)]
+    pub(crate) given: Vec<String>,
+}
+
+/// What to do instead of serving.
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub(crate) enum Action {
+    /// Connect, say what was found and whether the set-up would work (exit status 0, 1 or 2)
+    Check,
+    /// Write a configuration file to fill in, and print what to paste into MCP clients
+    Init {
+        /// authentik (the default), sentry, or the address of an OpenAPI document
+        #[arg(value_name = "PROFILE|URL")]
+        what: Option<String>,
+    },
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Set-up")]
+pub(crate) struct SetupOptions {
+    /// Configuration file (TOML), instead of mcp-stdio/config.toml in the user's own place for such
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<String>,
+
+    /// Read no configuration file
+    #[arg(long)]
+    pub(crate) no_config: bool,
 }
 
 #[derive(Args)]
@@ -59,7 +99,7 @@ pub(crate) struct ApiOptions {
     #[arg(long, value_name = "FILE|URL")]
     pub(crate) openapi: Option<String>,
 
-    /// What scripts call a custom API, besides `api`
+    /// What scripts call the API, besides `api`
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
 
@@ -133,6 +173,15 @@ pub(crate) struct AccessOptions {
     /// Vouch for what a custom API returns: results are not marked as written by outsiders
     #[arg(long)]
     pub(crate) trusted: bool,
+
+    /// Mark results of this path as written by outsiders all the same; may be repeated
+    #[arg(long, value_name = "/GLOB")]
+    pub(crate) untrusted: Vec<String>,
+
+    /// Let scripts upload files of this directory and, with a confirmation, save new ones there; may be
+    /// repeated, each with a name
+    #[arg(long, value_name = "[NAME=]DIR")]
+    pub(crate) files: Vec<String>,
 
     /// What is shown before a script writes: plan (its exact requests), code (the script) or off
     /// [default: plan]
@@ -257,8 +306,25 @@ pub(crate) struct LimitOptions {
 impl Cli {
     /// Reads the command line; help, version and usage errors end the process as clap does.
     pub(crate) fn parse_arguments() -> Self {
-        Self::from_arg_matches(&command().get_matches()).unwrap_or_else(|error| error.exit())
+        Self::parse_these(std::env::args_os()).unwrap_or_else(|error| error.exit())
     }
+
+    /// Reads these arguments, the program's name first.
+    pub(crate) fn parse_these<T: Into<OsString> + Clone>(
+        arguments: impl IntoIterator<Item = T>,
+    ) -> Result<Self, clap::Error> {
+        let matches = command().try_get_matches_from(arguments)?;
+        let mut cli = Self::from_arg_matches(&matches)?;
+        cli.given = given(&matches);
+        Ok(cli)
+    }
+}
+
+fn given(matches: &ArgMatches) -> Vec<String> {
+    let on_line = |id: &&str| matches.value_source(id) == Some(ValueSource::CommandLine);
+    let ids = matches.ids().map(clap::Id::as_str).filter(on_line);
+    // Groups have an id too, and the name of a type.
+    ids.filter(|id| !id.contains(char::is_uppercase)).map(str::to_owned).collect()
 }
 
 /// The environment variable of an option.
@@ -266,14 +332,15 @@ pub(crate) fn variable(option: &str) -> String {
     format!("MCP_{}", option.to_ascii_uppercase().replace('-', "_"))
 }
 
-/// The command with each option's environment variables at the end of its help.
-fn command() -> Command {
+/// The command with each option's environment variables at the end of its help; options may stand
+/// before and behind `check` and `init`.
+pub(crate) fn command() -> Command {
     Cli::command().mut_args(|argument| {
         let is_option = matches!(
             argument.get_action(),
             ArgAction::Set | ArgAction::Append | ArgAction::SetTrue
         );
-        if is_option { with_variables(argument) } else { argument }
+        if is_option { with_variables(argument).global(true) } else { argument }
     })
 }
 

@@ -20,6 +20,7 @@ use mcp_core::{
     Context,
     code_mode::{
         confirm::ConfirmMode,
+        files::Files,
         policy::{Access, Pattern},
     },
     context::{Api, ContextBuilder, Identity},
@@ -27,20 +28,28 @@ use mcp_core::{
     openapi::{
         Document,
         cache::CacheDir,
-        source::{DocumentSource, Objection, SourceOptions},
+        source::{DocumentSource, Objection, SourceOptions, file_path},
     },
+    profile::Kind,
     sandbox::{Limits, Pool, PoolOptions},
 };
 
 use crate::{
+    cli::Cli,
+    config_file::{ConfigFile, check_secret},
     credential::{CredentialSettings, Grant, Scheme, Token},
     given::{Given, SetupError},
-    settings::{CacheSettings, Confirm, LimitSettings, NetworkSettings, Settings},
+    settings::{
+        AccessSettings, ApiSettings, CacheSettings, Confirm, FilesSettings, LimitSettings,
+        NetworkSettings, Settings,
+    },
     tools::ToolSettings,
 };
 
 /// Chatty libraries, some of which would print headers.
 const QUIETED: &str = "h2=warn,hyper=warn,hyper_util=warn,reqwest=warn,rustls=warn";
+/// What a server with several APIs calls itself.
+const SEVERAL: &str = "openapi-code-mode";
 /// How long a misspelt pattern is worth waiting for.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -67,30 +76,46 @@ fn filter(rust_log: Option<String>, level: Option<String>) -> String {
     }
 }
 
-/// Builds the context; needs a runtime, in which the document starts to load.
-pub(crate) fn context(settings: &Settings) -> Result<Context, SetupError> {
-    let profile = settings.profile.clone();
-    let limits = limits(&settings.limits, &settings.network);
-    let transport = Arc::new(transport(settings, &limits)?);
-    if let Some(path) = profile.document.file() {
-        check_file("the OpenAPI document", path)?;
+/// Reads the configuration file: the one that is named, or else the user's own, if there is one.
+pub(crate) fn file(cli: &Cli) -> Result<Option<ConfigFile>, SetupError> {
+    let env = |name: &str| variable(name).map(Into::into);
+    if Given::switch("no-config", cli.setup.no_config, &env)? {
+        return Ok(None);
     }
-    let access = Access {
-        read_only: settings.access.read_only,
-        allow: patterns(&settings.access.allow)?,
-        deny: patterns(&settings.access.deny)?,
+    if let Some(named) = Given::option("config", cli.setup.config.as_ref(), &env)? {
+        return ConfigFile::read(&file_path(&named.text), false).map(Some);
+    }
+    match default_file().filter(|path| path.symlink_metadata().is_ok()) {
+        Some(path) => ConfigFile::read(&path, true).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Where the user's own configuration file is, if the platform says so.
+pub(crate) fn default_file() -> Option<PathBuf> {
+    let base = if cfg!(windows) {
+        absolute("APPDATA")?
+    } else if cfg!(target_os = "macos") {
+        absolute("HOME")?.join("Library/Application Support")
+    } else {
+        absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")))?
     };
-    let document = Arc::new(DocumentSource::new(SourceOptions {
-        title: profile.title.clone(),
-        location: profile.document.clone(),
-        transport: Arc::clone(&transport),
-        credential_setting: profile.credential_setting.clone(),
-        cache: cache(&settings.cache),
-        objection: Some(objection(access.deny.clone())),
-    }));
-    drop(tokio::spawn(name_idle_patterns(Arc::clone(&document), access.clone())));
+    Some(base.join("mcp-stdio").join("config.toml"))
+}
+
+/// Builds the context; needs a runtime, in which the documents start to load.
+pub(crate) fn context(settings: &Settings) -> Result<Context, SetupError> {
+    let limits = limits(settings);
+    let access = access(&settings.access)?;
+    let build = |one: &ApiSettings| api(one, settings, &access, &limits);
+    let apis = settings.apis.iter().map(build).collect::<Result<Vec<_>, _>>()?;
+    let documents = apis.iter().map(|api| Arc::clone(&api.document)).collect();
+    drop(tokio::spawn(name_idle_patterns(documents, access.clone())));
     let identity = Identity {
-        name: profile.server_name.clone(),
+        name: match apis.as_slice() {
+            [one] => one.profile.server_name.clone(),
+            _ => SEVERAL.to_owned(),
+        },
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
     let standard = PoolOptions::default();
@@ -99,22 +124,29 @@ pub(crate) fn context(settings: &Settings) -> Result<Context, SetupError> {
         ceiling: limits.clone(),
         ..standard
     }));
-    let api = Api { profile, transport, document };
     let confirm = match settings.confirm {
         Confirm::Plan => ConfirmMode::Plan,
         Confirm::Code => ConfirmMode::Code,
         Confirm::Off => ConfirmMode::Off,
     };
-    let builder = Context::builder(identity, pool, api);
-    let builder = builder.access(access).confirm(confirm).limits(limits);
-    Ok(tools(builder, &settings.tools, &settings.network)?.build())
+    let mut apis = apis.into_iter();
+    let Some(first) = apis.next() else {
+        return Err(SetupError::new("no API is named", "`--help` has examples"));
+    };
+    let builder = apis.fold(Context::builder(identity, pool, first), ContextBuilder::api);
+    let flows = settings.flows.iter().cloned().collect();
+    let builder = builder.access(access).flows(flows).files(files(&settings.files)?);
+    let builder = builder.confirm(confirm).limits(limits);
+    let sentry = settings.apis.iter().find(|api| api.profile.kind == Kind::Sentry);
+    let network = sentry.or(settings.apis.first()).map(|api| &api.network);
+    Ok(tools(builder, &settings.tools, network)?.build())
 }
 
 /// What is shown and granted.
 fn tools(
     builder: ContextBuilder,
     settings: &ToolSettings,
-    network: &NetworkSettings,
+    network: Option<&NetworkSettings>,
 ) -> Result<ContextBuilder, SetupError> {
     let builder = builder
         .skills(settings.skills)
@@ -124,14 +156,63 @@ fn tools(
         Some(surface) => builder.surface(surface),
         None => builder,
     };
-    let Some(docs) = &settings.docs else { return Ok(builder) };
+    let (Some(docs), Some(network)) = (&settings.docs, network) else { return Ok(builder) };
     // The documentation is public: no credential goes there.
     let options = network_options(network, docs)?;
     let transport = Transport::new(options).map_err(setup_error)?;
     Ok(builder.docs(DocsSource::new(Docs::new(transport))))
 }
 
-fn transport(settings: &Settings, limits: &Limits) -> Result<Transport, SetupError> {
+fn files(settings: &[FilesSettings]) -> Result<Files, SetupError> {
+    let named = settings.iter().map(|it| (it.name.clone(), it.directory.as_path()));
+    Files::open(named).map_err(|(path, error)| {
+        let from = settings.iter().find(|it| it.directory == path);
+        SetupError::new(
+            format!(
+                "{}: the directory `{}` cannot be opened: {error}",
+                from.map_or("`--files`", |it| &it.from),
+                path.display()
+            ),
+            "name a directory that is there",
+        )
+    })
+}
+
+fn api(
+    one: &ApiSettings,
+    settings: &Settings,
+    all: &Access,
+    limits: &Limits,
+) -> Result<Api, SetupError> {
+    let profile = one.profile.clone();
+    let transport = Arc::new(transport(one, limits)?);
+    if let Some(path) = profile.document.file() {
+        check_file("the OpenAPI document", path)?;
+    }
+    let own = access(&one.access)?;
+    let document = Arc::new(DocumentSource::new(SourceOptions {
+        title: profile.title.clone(),
+        location: profile.document.clone(),
+        transport: Arc::clone(&transport),
+        credential_setting: profile.credential_setting.clone(),
+        cache: cache(&settings.cache),
+        objection: Some(objection(all.deny.iter().chain(&own.deny).cloned().collect())),
+    }));
+    drop(tokio::spawn(name_idle_patterns(vec![Arc::clone(&document)], own.clone())));
+    let mut api = Api::new(profile, transport, document);
+    api.access = own;
+    Ok(api)
+}
+
+fn access(settings: &AccessSettings) -> Result<Access, SetupError> {
+    Ok(Access {
+        read_only: settings.read_only,
+        allow: patterns(&settings.allow)?,
+        deny: patterns(&settings.deny)?,
+    })
+}
+
+fn transport(settings: &ApiSettings, limits: &Limits) -> Result<Transport, SetupError> {
     let mut options = network_options(&settings.network, &settings.address.base_url)?;
     options.user_agent = format!("{}/{}", settings.profile.server_name, env!("CARGO_PKG_VERSION"));
     options.credential = credential(settings)?;
@@ -165,13 +246,18 @@ fn network_options(
     Ok(options)
 }
 
-fn credential(settings: &Settings) -> Result<Credential, SetupError> {
+fn credential(settings: &ApiSettings) -> Result<Credential, SetupError> {
     let CredentialSettings { token: Some(token), scheme, .. } = &settings.credential else {
         return Ok(Credential::None);
     };
     let source = match token {
         Token::Text(given) => SecretSource::literal(given.from.trim_matches('`'), &given.text),
-        Token::File { path, .. } => SecretSource::file(path),
+        Token::File { path, from } => {
+            if check_secret(path, from)? {
+                tracing::warn!("{from}: others can read `{}`: chmod 600", path.display());
+            }
+            SecretSource::file(path)
+        }
         Token::Command(command) => {
             Ok(SecretSource::supplied(command.from.trim_matches('`'), command.clone()))
         }
@@ -188,7 +274,7 @@ fn credential(settings: &Settings) -> Result<Credential, SetupError> {
 }
 
 fn access_tokens(
-    settings: &Settings,
+    settings: &ApiSettings,
     grant: &Grant,
     client_secret: SecretSource,
 ) -> Result<SecretSource, SetupError> {
@@ -272,17 +358,23 @@ fn objection(deny: Vec<Pattern>) -> Objection {
     })
 }
 
-/// A pattern that matches nothing is most likely misspelt.
-async fn name_idle_patterns(document: Arc<DocumentSource>, access: Access) {
+/// A pattern that matches nothing in any of the documents is most likely misspelt.
+async fn name_idle_patterns(documents: Vec<Arc<DocumentSource>>, access: Access) {
     if access.allow.is_empty() && access.deny.is_empty() {
         return;
     }
-    let Ok(loaded) = document.get(Instant::now() + PATIENCE).await else {
-        return;
-    };
-    let patterns = access.allow.iter().chain(&access.deny);
-    for pattern in patterns.filter(|pattern| !matches_any(pattern, &loaded.document)) {
-        tracing::warn!("the pattern `{pattern}` matches no operation of the document");
+    let deadline = Instant::now() + PATIENCE;
+    let mut loaded = Vec::new();
+    for document in documents {
+        match document.get(deadline).await {
+            Ok(document) => loaded.push(document),
+            Err(_) => return,
+        }
+    }
+    for pattern in access.allow.iter().chain(&access.deny) {
+        if !loaded.iter().any(|loaded| matches_any(pattern, &loaded.document)) {
+            tracing::warn!("the pattern `{pattern}` matches no operation of the document");
+        }
     }
 }
 
@@ -290,13 +382,19 @@ fn matches_any(pattern: &Pattern, document: &Document) -> bool {
     document.summaries().iter().any(|operation| pattern.matches(operation))
 }
 
-fn limits(settings: &LimitSettings, network: &NetworkSettings) -> Limits {
+fn limits(settings: &Settings) -> Limits {
+    let longest = settings.apis.iter().map(|api| api.network.timeout).max();
+    limits_with(&settings.limits, longest)
+}
+
+/// Each API's own transport keeps its own time; a run allows for the longest.
+fn limits_with(settings: &LimitSettings, longest: Option<Duration>) -> Limits {
     let standard = Limits::default();
     Limits {
         wall: settings.wall.unwrap_or(standard.wall),
         cpu: settings.cpu.unwrap_or(standard.cpu),
         heap: settings.heap_bytes.unwrap_or(standard.heap),
-        request: network.timeout,
+        request: longest.unwrap_or(standard.request),
         requests: settings.max_requests.unwrap_or(standard.requests),
         concurrent_requests: settings.concurrency.unwrap_or(standard.concurrent_requests),
         response: settings.response_bytes.unwrap_or(standard.response),
@@ -317,7 +415,6 @@ fn cache(settings: &CacheSettings) -> Option<CacheDir> {
 
 /// The user's own directory for caches, if the platform says where that is.
 fn user_cache() -> Option<PathBuf> {
-    let absolute = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let base = if cfg!(windows) {
         absolute("LOCALAPPDATA")?
     } else if cfg!(target_os = "macos") {
@@ -326,6 +423,11 @@ fn user_cache() -> Option<PathBuf> {
         absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?
     };
     Some(base.join("mcp-stdio"))
+}
+
+/// A directory that a variable names; what is not absolute would depend on the working directory.
+fn absolute(name: &str) -> Option<PathBuf> {
+    variable(name).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
 fn check_file(what: &str, path: &Path) -> Result<(), SetupError> {
@@ -364,18 +466,10 @@ mod tests {
 
     #[test]
     fn limits_that_nobody_set_are_the_standard_ones() {
-        let network = NetworkSettings {
-            timeout: Limits::default().request,
-            connect_timeout: Limits::default().request,
-            retries: true,
-            redirects: Vec::new(),
-            proxy: None,
-            ca_certs: Vec::new(),
-            identity: None,
-            insecure_tls: false,
-        };
-        assert_eq!(limits(&LimitSettings::default(), &network), Limits::default());
+        let standard = Limits::default();
+        assert_eq!(limits_with(&LimitSettings::default(), None), standard);
         let larger = LimitSettings { response_bytes: Some(40 << 20), ..LimitSettings::default() };
-        assert_eq!(limits(&larger, &network).responses, 40 << 20);
+        let limits = limits_with(&larger, Some(Duration::from_secs(3)));
+        assert_eq!((limits.responses, limits.request), (40 << 20, Duration::from_secs(3)));
     }
 }

@@ -4,8 +4,28 @@ use std::{ffi::OsString, fmt, str::FromStr};
 
 use crate::cli;
 
-/// Reads one environment variable.
-pub(crate) type Environment<'a> = &'a dyn Fn(&str) -> Option<OsString>;
+/// Reads one environment variable, or what a configuration file says in its place.
+pub(crate) type Environment<'a> = &'a dyn Fn(&str) -> Option<Raw>;
+
+/// What an [`Environment`] holds under a name.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Raw {
+    pub(crate) text: OsString,
+    /// What messages call it, where that is not the variable's name.
+    pub(crate) from: Option<String>,
+}
+
+impl From<OsString> for Raw {
+    fn from(text: OsString) -> Self {
+        Self { text, from: None }
+    }
+}
+
+impl From<&str> for Raw {
+    fn from(text: &str) -> Self {
+        OsString::from(text).into()
+    }
+}
 
 /// The set-up is wrong: one sentence and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,13 +109,14 @@ impl Given {
 
     /// Takes the value of an environment variable.
     pub(crate) fn variable(name: &str, env: Environment<'_>) -> Result<Option<Self>, SetupError> {
-        let Some(value) = env(name) else {
+        let Some(raw) = env(name) else {
             return Ok(None);
         };
-        match value.into_string() {
-            Ok(text) => Self::checked(text, format!("`{name}`")).map(Some),
+        let from = raw.from.unwrap_or_else(|| format!("`{name}`"));
+        match raw.text.into_string() {
+            Ok(text) => Self::checked(text, from).map(Some),
             Err(_) => {
-                Err(SetupError::new(format!("`{name}` is not UTF-8 text"), "check how it is set"))
+                Err(SetupError::new(format!("{from} is not UTF-8 text"), "check how it is set"))
             }
         }
     }
@@ -152,7 +173,7 @@ fn is_placeholder(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn one(name: &'static str, value: &'static str) -> impl Fn(&str) -> Option<OsString> {
+    fn one(name: &'static str, value: &'static str) -> impl Fn(&str) -> Option<Raw> {
         move |asked| (asked == name).then(|| value.into())
     }
 

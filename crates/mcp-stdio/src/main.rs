@@ -1,10 +1,13 @@
 //! The MCP server on stdin and stdout: set up from options and variables, gone when the client is.
 
 mod address;
+mod check;
 mod cli;
 mod config;
+mod config_file;
 mod credential;
 mod given;
+mod init;
 mod settings;
 mod token_command;
 mod tools;
@@ -14,13 +17,18 @@ use std::{io::Write as _, process::ExitCode, sync::Arc, time::Duration};
 
 use mcp_core::{
     Context,
+    context::Identity,
     sandbox::Pool,
     server::{build_server_until, sdk},
 };
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
 
-use crate::{cli::Cli, given::SetupError, settings::Settings};
+use crate::{
+    cli::{Action, Cli},
+    given::SetupError,
+    settings::{ApiSettings, Settings},
+};
 
 /// How long calls may go on after the client closed its end; with [`FAREWELL`] below two seconds.
 const GRACE: Duration = Duration::from_millis(1000);
@@ -31,8 +39,13 @@ fn main() -> ExitCode {
     mcp_core::sandbox::worker_main();
     let cli = Cli::parse_arguments();
     log_to_stderr();
-    match Settings::resolve(&cli, &config::variable).map_err(Into::into).and_then(run) {
-        Ok(()) => ExitCode::SUCCESS,
+    let outcome = match &cli.action {
+        None => settings(&cli).and_then(run),
+        Some(Action::Check) => settings(&cli).and_then(|settings| check::run(&settings)),
+        Some(Action::Init { what }) => init::run(&cli, what.as_deref()),
+    };
+    match outcome {
+        Ok(status) => status,
         Err(error) => {
             say(&format!("error: {error:#}"));
             ExitCode::from(if error.is::<SetupError>() { 2 } else { 1 })
@@ -40,7 +53,12 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(settings: Settings) -> anyhow::Result<()> {
+fn settings(cli: &Cli) -> anyhow::Result<Settings> {
+    let env = |name: &str| config::variable(name).map(Into::into);
+    Ok(Settings::resolve(cli, config::file(cli)?.as_ref(), &env)?)
+}
+
+fn run(settings: Settings) -> anyhow::Result<ExitCode> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let outcome = runtime.block_on(async {
@@ -50,18 +68,26 @@ fn run(settings: Settings) -> anyhow::Result<()> {
             tracing::warn!("{warning}");
         }
         let context = config::context(&settings)?;
-        say(&format!(
-            "{} {} ready: {} (from {})",
-            context.identity.name,
-            context.identity.version,
-            settings.address.base_url,
-            settings.address.from.trim_matches('`'),
-        ));
+        let Identity { name, version } = &context.identity;
+        say(&format!("{name} {version} ready: {}", addresses(&settings)));
         serve(context, end).await
     });
     // A thread may still wait for input that never comes.
     runtime.shutdown_background();
-    outcome
+    outcome.map(|()| ExitCode::SUCCESS)
+}
+
+/// Where the APIs are, and what said so.
+fn addresses(settings: &Settings) -> String {
+    let one = |api: &ApiSettings| {
+        let address = &api.address;
+        let place = format!("{} (from {})", address.base_url, address.from.replace('`', ""));
+        match settings.apis.len() {
+            1 => place,
+            _ => format!("{} {place}", api.profile.binding),
+        }
+    };
+    settings.apis.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 /// Serves the client until it leaves or the process is told to end.

@@ -12,6 +12,7 @@ use url::Url;
 use crate::{
     address::{self, Address},
     cli::{AccessOptions, ApiOptions, Cli, LimitOptions, NetworkOptions},
+    config_file::ConfigFile,
     credential::{self, CredentialSettings, Scheme},
     given::{Environment, Given, SetupError},
     tools::{self, ToolSettings},
@@ -20,15 +21,33 @@ use crate::{
 /// A complete, consistent set-up.
 #[derive(Debug)]
 pub(crate) struct Settings {
-    pub(crate) profile: Profile,
-    pub(crate) address: Address,
-    pub(crate) credential: CredentialSettings,
+    /// Never empty.
+    pub(crate) apis: Vec<ApiSettings>,
+    /// Pairs of names: what was read from the first may be sent to the second.
+    pub(crate) flows: Vec<(String, String)>,
+    /// What holds for every API.
     pub(crate) access: AccessSettings,
     pub(crate) tools: ToolSettings,
+    pub(crate) files: Vec<FilesSettings>,
     pub(crate) confirm: Confirm,
     pub(crate) cache: CacheSettings,
-    pub(crate) network: NetworkSettings,
     pub(crate) limits: LimitSettings,
+    /// The configuration file that was read, if any.
+    pub(crate) file: Option<PathBuf>,
+    warnings: Vec<String>,
+}
+
+/// One API of the set-up.
+#[derive(Debug)]
+pub(crate) struct ApiSettings {
+    pub(crate) profile: Profile,
+    /// What said where the document is; the profile, where nothing did.
+    pub(crate) document_from: Option<String>,
+    pub(crate) address: Address,
+    pub(crate) credential: CredentialSettings,
+    /// What holds for this API alone, beside [`Settings::access`].
+    pub(crate) access: AccessSettings,
+    pub(crate) network: NetworkSettings,
 }
 
 /// What the agent may do.
@@ -37,6 +56,15 @@ pub(crate) struct AccessSettings {
     pub(crate) read_only: bool,
     pub(crate) allow: Vec<Given>,
     pub(crate) deny: Vec<Given>,
+}
+
+/// A directory for scripts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FilesSettings {
+    /// What names of its files begin with; may be empty where it is the only one.
+    pub(crate) name: String,
+    pub(crate) directory: PathBuf,
+    pub(crate) from: String,
 }
 
 /// What is shown before a script writes.
@@ -86,53 +114,77 @@ pub(crate) struct LimitSettings {
 }
 
 impl Settings {
-    /// Settles everything that options and variables say.
-    pub(crate) fn resolve(cli: &Cli, env: Environment<'_>) -> Result<Self, SetupError> {
-        let mut profile = profile(cli, env)?;
-        let address = Address::resolve(&profile, &cli.api, env)?;
-        let credential = CredentialSettings::resolve(profile.kind, &cli.credential, env)?;
-        profile.credential_setting = credential.setting();
-        trust(&mut profile, &cli.access, env)?;
+    /// Settles everything that options, file and variables say.
+    pub(crate) fn resolve(
+        cli: &Cli,
+        file: Option<&ConfigFile>,
+        env: Environment<'_>,
+    ) -> Result<Self, SetupError> {
+        let server = |name: &str| match file {
+            Some(file) => file.server_value(name, env),
+            None => env(name),
+        };
+        let tables = file.filter(|file| file.apis() > 0 && !is_set_aside(cli, file));
+        let apis = match tables {
+            Some(file) => apis_of(cli, file, env)?,
+            None => vec![ApiSettings::resolve(cli, &server, &|_| None)?],
+        };
+        let kinds: Vec<_> = apis.iter().map(|api| api.profile.kind).collect();
+        let flows = tables.map_or_else(|| Ok(Vec::new()), |file| flows(file, &apis))?;
+        let mut warnings = Vec::new();
+        if let Some(file) = file.filter(|file| file.apis() > 0 && tables.is_none()) {
+            warnings.push(format!(
+                "the command line names the API: those of {} are left out",
+                file.path.display()
+            ));
+        }
+        for name in tables.map(|file| file.unused(env)).unwrap_or_default() {
+            warnings.push(format!("`{name}` is not used: it is for no API of the configuration"));
+        }
         Ok(Self {
-            address,
-            credential,
+            apis,
+            flows,
             access: AccessSettings {
-                read_only: Given::switch("read-only", cli.access.read_only, env)?,
-                allow: Given::options("allow", &cli.access.allow, env)?,
-                deny: Given::options("deny", &cli.access.deny, env)?,
+                read_only: Given::switch("read-only", cli.access.read_only, &server)?,
+                allow: Given::options("allow", &cli.access.allow, &server)?,
+                deny: Given::options("deny", &cli.access.deny, &server)?,
             },
             tools: ToolSettings::resolve(
                 &cli.access,
                 &cli.sentry,
-                tools::has_sentry([&profile.kind].into_iter()),
-                env,
+                tools::has_sentry(kinds.iter()),
+                &server,
             )?,
-            confirm: confirm(&cli.access, env)?,
-            cache: cache(&cli.api, env)?,
-            network: network(&cli.network, env)?,
-            limits: limits(&cli.limits, env)?,
-            profile,
+            files: files(&cli.access, &server)?,
+            confirm: confirm(&cli.access, &server)?,
+            cache: cache(&cli.api, &server)?,
+            limits: limits(&cli.limits, &server)?,
+            file: file.map(|file| file.path.clone()),
+            warnings,
         })
     }
 
     /// What deserves a word at start although it works.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        let mut warnings = self.tools.warnings();
-        if self.address.is_exposed() {
-            warnings.push(format!(
-                "{} is plain http: the credential can be read on its way",
-                self.address.from
-            ));
+        let mut warnings = self.warnings.clone();
+        warnings.extend(self.tools.warnings());
+        for api in &self.apis {
+            if api.address.is_exposed() {
+                warnings.push(format!(
+                    "{} is plain http: the credential can be read on its way",
+                    api.address.from
+                ));
+            }
+            if let Scheme::OAuth(grant) = &api.credential.scheme
+                && address::is_exposed(&grant.token_url)
+            {
+                warnings.push(format!(
+                    "{} is plain http: the client's secret can be read on its way",
+                    grant.from
+                ));
+            }
         }
-        if let Scheme::OAuth(grant) = &self.credential.scheme
-            && address::is_exposed(&grant.token_url)
-        {
-            warnings.push(format!(
-                "{} is plain http: the client's secret can be read on its way",
-                grant.from
-            ));
-        }
-        if self.network.insecure_tls {
+        if self.apis.iter().any(|api| api.network.insecure_tls) {
             warnings.push("`--insecure-tls`: anyone on the way can read the credential".to_owned());
         }
         if self.limits.wall.is_some_and(|wall| wall >= Duration::from_secs(60)) {
@@ -142,8 +194,92 @@ impl Settings {
     }
 }
 
-/// Finds out which API is meant and what is known about it.
-fn profile(cli: &Cli, env: Environment<'_>) -> Result<Profile, SetupError> {
+impl ApiSettings {
+    /// Settles one API from the command line and `env`; `own` is what its table says, if it has one.
+    fn resolve(cli: &Cli, env: Environment<'_>, own: Environment<'_>) -> Result<Self, SetupError> {
+        let (mut profile, document_from) = profile(cli, env)?;
+        let address = Address::resolve(&profile, &cli.api, env)?;
+        let credential = CredentialSettings::resolve(profile.kind, &cli.credential, env)?;
+        profile.credential_setting = credential.setting();
+        trust(&mut profile, &cli.access, env)?;
+        Ok(Self {
+            profile,
+            document_from,
+            address,
+            credential,
+            access: AccessSettings {
+                read_only: Given::switch("read-only", false, own)?,
+                allow: Given::options("allow", &[], own)?,
+                deny: Given::options("deny", &[], own)?,
+            },
+            network: network(&cli.network, env)?,
+        })
+    }
+}
+
+/// A file that nobody named does not mix with an API that the command line names.
+fn is_set_aside(cli: &Cli, file: &ConfigFile) -> bool {
+    let names_api = |id: &String| matches!(id.as_str(), "api" | "base_url" | "host" | "openapi");
+    file.is_default && cli.given.iter().any(names_api)
+}
+
+/// Settles the APIs of a file, which scripts must be able to tell apart.
+fn apis_of(
+    cli: &Cli,
+    file: &ConfigFile,
+    env: Environment<'_>,
+) -> Result<Vec<ApiSettings>, SetupError> {
+    if file.apis() > 1
+        && let Some(option) = cli.given.iter().find(|option| file.is_of_one_api(option))
+    {
+        return Err(SetupError::new(
+            format!(
+                "`--{}` belongs to one API, and {} names several",
+                option.replace('_', "-"),
+                file.path.display()
+            ),
+            "put it under the `[[api]]` it is for",
+        ));
+    }
+    let resolve = |index| {
+        let values = |name: &str| file.api_value(index, name, env);
+        ApiSettings::resolve(cli, &values, &|name| file.own_value(index, name))
+    };
+    let apis = (0..file.apis()).map(resolve).collect::<Result<Vec<_>, _>>()?;
+    for (index, api) in apis.iter().enumerate() {
+        let name = &api.profile.binding;
+        let is_taken = apis.iter().take(index).any(|other| other.profile.binding == *name);
+        if is_taken || (apis.len() > 1 && name == "api") {
+            return Err(SetupError::new(
+                match is_taken {
+                    true => format!("two APIs of {} are called `{name}`", file.path.display()),
+                    false => format!("an API of {} has no name", file.path.display()),
+                },
+                "give each its own `name`, which is what scripts call it",
+            ));
+        }
+    }
+    Ok(apis)
+}
+
+/// The flows of a file; each end is one of its APIs.
+fn flows(file: &ConfigFile, apis: &[ApiSettings]) -> Result<Vec<(String, String)>, SetupError> {
+    let name = |given: &Given| {
+        let names: Vec<_> = apis.iter().map(|api| api.profile.binding.as_str()).collect();
+        match names.contains(&given.text.as_str()) {
+            true => Ok(given.text.clone()),
+            false => {
+                let known: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+                let hint = format!("the APIs are {}", known.join(", "));
+                Err(given.is_not("an API of this file", &hint))
+            }
+        }
+    };
+    file.flows().iter().map(|flow| Ok((name(&flow.from)?, name(&flow.to)?))).collect()
+}
+
+/// Finds out which API is meant and what is known about it, and what names its document.
+fn profile(cli: &Cli, env: Environment<'_>) -> Result<(Profile, Option<String>), SetupError> {
     let document = Given::option("openapi", cli.api.openapi.as_ref(), env)?;
     let location = document.as_ref().map(location).transpose()?;
     let name = Given::option("name", cli.api.name.as_ref(), env)?;
@@ -156,7 +292,13 @@ fn profile(cli: &Cli, env: Environment<'_>) -> Result<Profile, SetupError> {
         },
         None => infer(cli, document.is_some(), env)?,
     };
-    let mut profile = match kind {
+    let invalid = |error: mcp_core::profile::InvalidName| {
+        let from = name.as_ref().map_or("`--name`", |given| &given.from);
+        SetupError::new(format!("{from} cannot be used: {error}"), "choose another name")
+    };
+    let called = name.as_ref().map(|given| given.text.as_str());
+    let document_from = document.map(|given| given.from);
+    let known = match kind {
         Kind::Authentik => Profile::authentik(),
         Kind::Sentry => Profile::sentry(),
         Kind::Custom => {
@@ -166,22 +308,17 @@ fn profile(cli: &Cli, env: Environment<'_>) -> Result<Profile, SetupError> {
                     "say where the API's OpenAPI document is, a file or a URL",
                 ));
             };
-            let invalid = |error: mcp_core::profile::InvalidName| {
-                let from = name.as_ref().map_or("`--name`", |given| &given.from);
-                SetupError::new(format!("{from} cannot be used: {error}"), "choose another name")
-            };
-            return Profile::custom(name.as_ref().map(|given| given.text.as_str()), location)
+            return Profile::custom(called, location)
+                .map(|profile| (profile, document_from))
                 .map_err(invalid);
         }
     };
-    if let Some(name) = name {
-        return Err(SetupError::new(
-            format!("{} is for custom APIs, and this one is {}", name.from, profile.title),
-            format!("leave it out; scripts call it `{}`", profile.binding),
-        ));
-    }
+    let mut profile = match called {
+        Some(name) => known.named(name).map_err(invalid)?,
+        None => known,
+    };
     profile.document = location.unwrap_or(profile.document);
-    Ok(profile)
+    Ok((profile, document_from))
 }
 
 /// Tells which API is meant from what is set, and asks rather than guess.
@@ -249,7 +386,38 @@ fn trust(
         }
         profile.trust = Trust::Trusted;
     }
+    for path in Given::options("untrusted", &options.untrusted, env)? {
+        if !path.text.starts_with('/') {
+            return Err(path.is_not("a path", "write it as '/path/*'; `*` stands for anything"));
+        }
+        profile.untrusted.push(path.text);
+    }
     Ok(())
+}
+
+/// Splits `NAME=DIR`; several directories need names.
+fn files(options: &AccessOptions, env: Environment<'_>) -> Result<Vec<FilesSettings>, SetupError> {
+    let is_name = |name: &str| {
+        !name.is_empty() && name.chars().all(|it| it.is_ascii_alphanumeric() || "_-".contains(it))
+    };
+    let split = |given: Given| {
+        let named = given.text.split_once('=').filter(|(name, _)| is_name(name));
+        let (name, directory) = named.unwrap_or(("", given.text.as_str()));
+        let directory = file_path(directory);
+        FilesSettings { name: name.to_owned(), directory, from: given.from }
+    };
+    let given = Given::options("files", &options.files, env)?;
+    let files: Vec<_> = given.into_iter().map(split).collect();
+    for (index, one) in files.iter().enumerate() {
+        let is_taken = files.iter().take(index).any(|other| other.name == one.name);
+        if is_taken || (files.len() > 1 && one.name.is_empty()) {
+            return Err(SetupError::new(
+                format!("{} names several directories that scripts cannot tell apart", one.from),
+                "give each a name of its own, as in `--files in=/data/in --files out=/data/out`",
+            ));
+        }
+    }
+    Ok(files)
 }
 
 fn confirm(options: &AccessOptions, env: Environment<'_>) -> Result<Confirm, SetupError> {
@@ -265,6 +433,9 @@ fn confirm(options: &AccessOptions, env: Environment<'_>) -> Result<Confirm, Set
 }
 
 fn cache(options: &ApiOptions, env: Environment<'_>) -> Result<CacheSettings, SetupError> {
+    let nothing: Environment<'_> = &|_| None;
+    // One said on the command line is not contradicted by the other from elsewhere.
+    let env = if options.spec_cache.is_some() || options.no_spec_cache { nothing } else { env };
     let directory = Given::option("spec-cache", options.spec_cache.as_ref(), env)?;
     let off = Given::switch("no-spec-cache", options.no_spec_cache, env)?;
     match (directory, off) {
@@ -339,7 +510,7 @@ fn limits(options: &LimitOptions, env: Environment<'_>) -> Result<LimitSettings,
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser as _;
+    use std::path::Path;
 
     use super::*;
 
@@ -351,11 +522,35 @@ mod tests {
 
     fn resolve(arguments: &[&str], variables: Variables<'_>) -> Result<Settings, String> {
         let arguments = ["mcp-stdio"].iter().chain(arguments);
-        let cli = Cli::try_parse_from(arguments).map_err(|error| error.to_string())?;
+        let cli = Cli::parse_these(arguments).map_err(|error| error.to_string())?;
         let env = |name: &str| {
             variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).into())
         };
-        Settings::resolve(&cli, &env).map_err(|error| error.to_string())
+        Settings::resolve(&cli, None, &env).map_err(|error| error.to_string())
+    }
+
+    fn with_file(
+        arguments: &[&str],
+        text: &str,
+        variables: Variables<'_>,
+    ) -> Result<Settings, String> {
+        with_file_of(arguments, text, variables, false)
+    }
+
+    fn with_file_of(
+        arguments: &[&str],
+        text: &str,
+        variables: Variables<'_>,
+        is_default: bool,
+    ) -> Result<Settings, String> {
+        let arguments = ["mcp-stdio"].iter().chain(arguments);
+        let cli = Cli::parse_these(arguments).map_err(|error| error.to_string())?;
+        let env = |name: &str| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).into())
+        };
+        let file = ConfigFile::parse(Path::new("c.toml"), text, is_default);
+        let file = file.map_err(|error| error.to_string())?;
+        Settings::resolve(&cli, Some(&file), &env).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -376,7 +571,7 @@ mod tests {
         ];
         for (arguments, variables, kind) in cases {
             let settings = resolve(arguments, variables).unwrap();
-            assert_eq!(settings.profile.kind, *kind, "{arguments:?} {variables:?}");
+            assert_eq!(settings.apis[0].profile.kind, *kind, "{arguments:?} {variables:?}");
         }
     }
 
@@ -393,7 +588,8 @@ mod tests {
             (vec!["--api", "custom"], &[], "`--openapi` is not set"),
             (vec!["--openapi", "ftp://a/b"], &[], "`--openapi` cannot be used: `ftp:`"),
             (with(&["--name", "my-api"]), &[], "`--name` cannot be used: `my-api`"),
-            (vec!["--name", "x"], &SENTRY, "`--name` is for custom APIs, and this one is Sentry"),
+            (vec!["--name", "for"], &SENTRY, "`--name` cannot be used: `for`"),
+            (vec!["--untrusted", "x"], &SENTRY, "`--untrusted` is `x`, which is not a path"),
             (vec!["--trusted"], &SENTRY, "`--trusted` is for custom APIs"),
             (vec!["--surface", "all"], &SENTRY, "`--surface` is `all`, which is not a surface"),
             (vec!["--client-key", "/k"], &SENTRY, "`--client-key` has no effect without"),
@@ -410,6 +606,8 @@ mod tests {
                 &[],
                 "the secret of the client `me` is missing",
             ),
+            (vec!["--files", "a", "--files", "b=/b"], &SENTRY, "`--files` names several"),
+            (vec!["--files", "a=/a", "--files", "a=/b"], &SENTRY, "`--files` names several"),
             (vec!["--timeout", "0"], &SENTRY, "`--timeout` is `0`, which is not within bounds"),
             (vec!["--heap", "1e3"], &SENTRY, "`--heap` is `1e3`, which is not within bounds"),
             (vec!["--mark-read", "search"], &SENTRY, "`--mark-read` is `search`"),
@@ -436,15 +634,16 @@ mod tests {
     #[test]
     fn without_options_the_defaults_hold() {
         let settings = resolve(&[], &AUTHENTIK).unwrap();
-        assert_eq!(settings.address.base_url.as_str(), "https://id.test/api/v3");
+        let api = &settings.apis[0];
+        assert_eq!(api.address.base_url.as_str(), "https://id.test/api/v3");
         assert_eq!(settings.confirm, Confirm::Plan);
         assert_eq!(settings.cache, CacheSettings::User);
-        assert_eq!(settings.network.timeout, Duration::from_secs(30));
-        assert!(settings.network.retries);
-        assert!(!settings.network.insecure_tls);
+        assert_eq!(api.network.timeout, Duration::from_secs(30));
+        assert!(api.network.retries);
+        assert!(!api.network.insecure_tls);
         assert!(!settings.access.read_only);
         assert_eq!(settings.limits, LimitSettings::default());
-        let setting = settings.profile.credential_setting.as_deref();
+        let setting = api.profile.credential_setting.as_deref();
         assert_eq!(setting, Some("`AUTHENTIK_TOKEN`"));
         assert_eq!(settings.warnings(), Vec::<String>::new());
         assert!(!format!("{settings:?}").contains("SECRET"));
@@ -465,7 +664,9 @@ mod tests {
             ("MCP_DENY", "users\nDELETE /*"),
             ("MCP_MARK_READ", "post /search"),
             ("MCP_TRUSTED", "1"),
+            ("MCP_UNTRUSTED", "/comments/*"),
             ("MCP_CONFIRM", "off"),
+            ("MCP_FILES", "in=/data/in\nout=/a=b"),
             ("MCP_SURFACE", "code-mode"),
             ("MCP_SKILLS", "api-read"),
             ("MCP_DISABLE_SKILLS", "api-write"),
@@ -489,18 +690,23 @@ mod tests {
             ("MCP_SCRIPTS", "3"),
         ];
         let settings = resolve(&[], &variables).unwrap();
-        let profile = &settings.profile;
+        let api = &settings.apis[0];
+        let profile = &api.profile;
         assert_eq!(profile.document, DocumentLocation::File("/tmp/a b/spec.json".into()));
         assert_eq!(profile.binding, "gitlab");
         assert_eq!(profile.trust, Trust::Trusted);
         assert_eq!(profile.reads, ["POST /search"]);
-        assert_eq!(settings.address.base_url.as_str(), "http://api.test/v1");
-        assert_eq!(settings.credential.headers.len(), 2);
+        assert_eq!(profile.untrusted, ["/comments/*"]);
+        assert_eq!(api.address.base_url.as_str(), "http://api.test/v1");
+        assert_eq!(api.credential.headers.len(), 2);
         assert!(settings.access.read_only);
         let deny: Vec<_> = settings.access.deny.iter().map(|it| it.text.as_str()).collect();
         assert_eq!(deny, ["users", "DELETE /*"]);
         assert_eq!(settings.access.allow.len(), 1);
         assert_eq!(settings.confirm, Confirm::Off);
+        let files: Vec<_> =
+            settings.files.iter().map(|it| (it.name.as_str(), it.directory.as_path())).collect();
+        assert_eq!(files, [("in", Path::new("/data/in")), ("out", Path::new("/a=b"))]);
         let network = NetworkSettings {
             timeout: Duration::from_millis(2500),
             connect_timeout: Duration::from_millis(1500),
@@ -509,12 +715,12 @@ mod tests {
                 .iter()
                 .map(|it| Url::parse(it).unwrap())
                 .collect(),
-            proxy: settings.network.proxy.clone(),
+            proxy: api.network.proxy.clone(),
             ca_certs: vec!["/tmp/a.pem".into(), "/tmp/b.pem".into()],
             identity: Some(("/tmp/c d.pem".into(), Some("/tmp/c d.key".into()))),
             insecure_tls: true,
         };
-        assert_eq!(settings.network, network);
+        assert_eq!(api.network, network);
         assert_eq!(network.proxy.unwrap().text, "http://u:SECRET@proxy.test");
         assert_eq!(settings.cache, CacheSettings::Directory("/tmp/c d".into()));
         let limits = LimitSettings {
@@ -529,5 +735,108 @@ mod tests {
         };
         assert_eq!(settings.limits, limits);
         assert_eq!(settings.warnings().len(), 3);
+    }
+
+    const TWO: &str = "deny = [\"DELETE /*\"]\n\
+        [[api]]\nprofile = \"authentik\"\nbase_url = \"https://id.test\"\ntoken_env = \"A_TOKEN\"\n\
+        read_only = true\n\
+        [[api]]\nname = \"gitea\"\ndocument = \"https://git.test/swagger.json\"\n\
+        token_env = \"B_TOKEN\"\nauth = \"header:X-Key\"\nreads = [\"POST /search\"]\ntimeout = 3\n\
+        [[flow]]\nfrom = \"ak\"\nto = \"gitea\"\n";
+
+    const TOKENS: [(&str, &str); 2] = [("A_TOKEN", "SECRET-A"), ("B_TOKEN", "SECRET-B")];
+
+    #[test]
+    fn a_file_with_two_apis_gives_each_its_own() {
+        let settings = with_file(&[], TWO, &TOKENS).unwrap();
+        let names: Vec<_> = settings.apis.iter().map(|it| it.profile.binding.as_str()).collect();
+        assert_eq!(names, ["ak", "gitea"]);
+        let [ak, gitea] = settings.apis.as_slice() else { panic!("two APIs") };
+        assert_eq!(ak.credential.setting().as_deref(), Some("`A_TOKEN`"));
+        assert_eq!(gitea.credential.setting().as_deref(), Some("`B_TOKEN`"));
+        assert!(ak.access.read_only && !gitea.access.read_only && !settings.access.read_only);
+        assert_eq!(gitea.profile.reads, ["POST /search"]);
+        assert_eq!(gitea.network.timeout, Duration::from_secs(3));
+        assert_eq!(ak.network.timeout, Duration::from_secs(30));
+        assert_eq!(settings.access.deny[0].from, "`deny` (c.toml:1)");
+        assert!(ak.access.deny.is_empty());
+        assert_eq!(settings.flows, [("ak".to_owned(), "gitea".to_owned())]);
+        assert!(!format!("{settings:?}").contains("SECRET"));
+    }
+
+    /// The documented order: command line, file, environment.
+    #[test]
+    fn the_command_line_wins_over_the_file_and_the_file_over_the_environment() {
+        let file = "confirm = \"off\"\n[limits]\nwall = 20\n[[api]]\nprofile = \"sentry\"\n\
+                    base_url = \"https://file.test\"\ntoken = \"SECRET-F\"\n";
+        let env = [
+            ("SENTRY_HOST", "env.test"),
+            ("SENTRY_AUTH_TOKEN", "SECRET-E"),
+            ("MCP_WALL", "30"),
+            ("MCP_CPU", "3"),
+        ];
+        let settings = with_file(&[], file, &env).unwrap();
+        let api = &settings.apis[0];
+        assert_eq!(api.address.base_url.as_str(), "https://file.test/");
+        assert_eq!(api.address.from, "`base_url` (c.toml:6)");
+        assert_eq!(api.credential.setting().as_deref(), Some("`token` (c.toml:7)"));
+        assert_eq!(settings.limits.wall, Some(Duration::from_secs(20)));
+        assert_eq!(
+            settings.limits.cpu,
+            Some(Duration::from_secs(3)),
+            "only the environment has it"
+        );
+        assert_eq!(settings.confirm, Confirm::Off);
+
+        let flags =
+            ["--wall", "10", "--confirm", "code", "--access-token", "SECRET-C", "--host", "c.test"];
+        let settings = with_file(&flags, file, &env).unwrap();
+        let api = &settings.apis[0];
+        assert_eq!(api.address.base_url.as_str(), "https://c.test/");
+        assert_eq!(api.credential.setting().as_deref(), Some("`--access-token`"));
+        assert_eq!(settings.limits.wall, Some(Duration::from_secs(10)));
+        assert_eq!(settings.confirm, Confirm::Code);
+    }
+
+    #[test]
+    fn a_file_that_nobody_named_does_not_mix_with_an_api_on_the_command_line() {
+        let file = "[limits]\nwall = 20\n[[api]]\nprofile = \"sentry\"\ntoken = \"SECRET-F\"\n";
+        let flags = ["--openapi", "a.json", "--base-url", "https://other.test"];
+        let settings = with_file_of(&flags, file, &[], true).unwrap();
+        assert_eq!(settings.apis[0].profile.kind, Kind::Custom);
+        assert_eq!(settings.apis[0].credential.token, None);
+        assert_eq!(settings.limits.wall, Some(Duration::from_secs(20)));
+        assert!(settings.warnings()[0].contains("those of c.toml are left out"));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_meant_says_what_to_change() {
+        let unnamed = TWO.replace("name = \"gitea\"\n", "");
+        let twice = TWO.replace("\"gitea\"", "\"ak\"");
+        let nobody = TWO.replace("to = \"gitea\"", "to = \"gitlab\"");
+        let cases: &[(&[&str], &str, &str)] = &[
+            (&[], &unnamed, "an API of c.toml has no name"),
+            (&[], &twice, "two APIs of c.toml are called `ak`"),
+            (
+                &[],
+                &nobody,
+                "`to` (c.toml:16) is `gitlab`, which is not an API of this file\n  hint: the APIs are `ak`, `gitea`",
+            ),
+            (
+                &["--base-url", "x.test"],
+                TWO,
+                "`--base-url` belongs to one API, and c.toml names several",
+            ),
+            (&["--token-env", "A_TOKEN"], TWO, "`--token-env` belongs to one API"),
+        ];
+        for (flags, text, expected) in cases {
+            let error = with_file(flags, text, &TOKENS).unwrap_err();
+            assert!(error.starts_with(expected), "{error}");
+        }
+        let error = with_file(&[], TWO, &TOKENS[..1]).unwrap_err();
+        assert!(
+            error.starts_with("`token_env` (c.toml:10) names `B_TOKEN`, which is not set"),
+            "{error}"
+        );
     }
 }

@@ -410,6 +410,7 @@ impl Wear {
             tags: if all { &[] } else { &it.tags },
             parameters: &fields.parameters,
             body: &fields.body,
+            answer: &fields.answer,
             deprecated: it.deprecated,
         }))
     }

@@ -16,7 +16,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub(crate) const ARGUMENTS: [&str; 1] = ["--no-spec-cache"];
+    pub(crate) const ARGUMENTS: [&str; 2] = ["--no-config", "--no-spec-cache"];
 
     /// Starts the mock on a free port.
     pub(crate) fn start() -> Result<Self> {

@@ -65,7 +65,7 @@ fn granted(api: &Api, loaded: &Loaded, access: &Access, query: &str) -> (Vec<usi
 }
 
 fn is_granted(api: &Api, access: &Access, summary: &Summary) -> bool {
-    access.refuses(summary, effect_of(summary, &api.profile)).is_none()
+    api.refuses(access, summary, effect_of(summary, &api.profile)).is_none()
 }
 
 /// Answers a query of the `search` tool.

@@ -18,7 +18,10 @@ use crate::{
     sandbox::HostError,
 };
 
-use super::policy::{CallArguments, Refusal, Rule};
+use super::{
+    files,
+    policy::{CallArguments, Refusal, Rule},
+};
 
 /// What `api.request` was given.
 #[derive(Debug)]
@@ -247,9 +250,16 @@ pub(super) fn build(
         let media = operation.body.as_ref().and_then(|it| it.preferred());
         builder = match media {
             Some(media) if !is_json(&media.content_type) => {
-                let value: Value = serde_json::from_str(body.get())
+                let mut value: Value = serde_json::from_str(body.get())
                     .map_err(|error| bad(format!("the body is not JSON: {error}")))?;
+                files::stand_in(&mut value);
                 builder.body(&media.wire(document), &value)
+            }
+            _ if files::has_handle(body.get()) => {
+                return Err(bad(format!(
+                    "`{}` takes JSON, and a file is no part of that",
+                    operation.id
+                )));
             }
             media => {
                 let declared = media.map_or("application/json", |it| it.content_type.as_str());

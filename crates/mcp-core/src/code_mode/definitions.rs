@@ -18,7 +18,7 @@ pub(super) const EXECUTE_WRITE: &str = "execute_write";
 
 /// Server instructions: how the tools belong together.
 pub(crate) fn instructions(cx: &Context) -> String {
-    let write = if cx.access.read_only {
+    let write = if cx.is_read_only() {
         "This server is read-only."
     } else {
         "`execute_write` changes things, after a confirmation."
@@ -82,6 +82,12 @@ pub(super) fn execute(cx: &Context) -> Definition {
         ([name], 1) => format!(" `{name}` is the same object as `api`."),
         (names, _) => format!(" `api` is called {} here.", names.join(" or ")),
     };
+    let files = match cx.files.is_empty() {
+        true => "",
+        false => {
+            "files.list(), files.read(name) // a body or a part of one\nfiles.save(name, response)\n"
+        }
+    };
     let example = cx.apis.first().map(|it| it.profile.example.code.as_str()).unwrap_or_default();
     Definition {
         name: EXECUTE,
@@ -93,7 +99,7 @@ pub(super) fn execute(cx: &Context) -> Definition {
              api.call(operationId, {{ ...parameters, body? }}) // the same\n\
              api.paginate(path | operationId, {{ ...parameters, maxItems?, from? }}) // {{ items, total?, complete, pages, next? }}\n\
              api.search(query), api.describe(operationId), api.operations, api.budget(), sleep(ms), console.log()\n\
-             ```\n\
+             {files}```\n\
              Reading `data` of a failed response (status 400 and up) throws, unless `ok` or `status` was looked at before.{binding} Use `api.paginate` for anything \"all\", `Promise.all` for independent calls, and return only what you need. Example:\n\
              ```js\n{example}\n```",
             the_api(cx)

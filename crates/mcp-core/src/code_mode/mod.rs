@@ -11,10 +11,12 @@ pub mod confirm;
 pub(crate) mod definitions;
 mod execute;
 mod execute_write;
+pub mod files;
 mod journal;
 mod paginate;
 mod plan;
 pub mod policy;
+pub(crate) mod region;
 mod report;
 mod response;
 pub(crate) mod run;
@@ -35,7 +37,7 @@ use crate::{
 /// The tools of code mode that this context shows, in the order of `tools/list`.
 pub fn tools(cx: &Context) -> Vec<Box<dyn Tool>> {
     let mut tools: Vec<Box<dyn Tool>> = vec![Box::new(search::Search), Box::new(execute::Execute)];
-    if !cx.access.read_only {
+    if !cx.is_read_only() {
         tools.push(Box::new(execute_write::ExecuteWrite));
     }
     tools

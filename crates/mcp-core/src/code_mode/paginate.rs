@@ -16,6 +16,7 @@ use crate::{
 use super::{
     call::{self, CallForm},
     policy::{Refusal, Rule},
+    region,
     response::{self, Data},
     script_api::{ScriptApi, address, refused},
 };
@@ -147,7 +148,7 @@ pub(super) fn next_arguments(
     let text = |(name, value): (&String, &Value)| Some((name.clone(), value.as_str()?.to_owned()));
     let headers: Vec<_> = headers.iter().filter_map(text).collect();
     let next = pagination::next_page(&Page {
-        url: &address(api, path),
+        url: &address(&api.transport, path),
         headers: &headers,
         body: &body,
         declared: &query_names(&operation),
@@ -157,7 +158,7 @@ pub(super) fn next_arguments(
         Next::End | Next::Unknown => return None,
         Next::Query(changes) => changes,
         Next::Url(url) => {
-            let url = address(api, path).join(&url).ok()?;
+            let url = address(&api.transport, path).join(&url).ok()?;
             url.query_pairs().into_owned().collect()
         }
     };
@@ -320,7 +321,7 @@ fn follow(
         ))
     };
     let target = from.join(url).map_err(|_| refuse())?;
-    let same_place = target.origin() == api.transport.base_url().origin()
+    let same_place = region::is_home(api, &target)
         && target.path().trim_end_matches('/') == from.path().trim_end_matches('/');
     if !same_place {
         return Err(refuse());
@@ -340,11 +341,10 @@ fn resume(
     api: &Api,
 ) -> Result<(), HostError> {
     if from.starts_with("http") {
-        let base = api.transport.base_url();
         let url = url::Url::parse(from).map_err(|_| {
             HostError::new("TypeError", "`from` must be the `next` of an earlier answer")
         })?;
-        if url.origin() != base.origin() {
+        if !region::is_home(api, &url) {
             return Err(HostError::new(
                 "RefusedError",
                 format!("`from` of `{}` leads elsewhere", operation.id),

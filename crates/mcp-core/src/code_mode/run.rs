@@ -166,14 +166,7 @@ pub(super) async fn launch(
 }
 
 fn script(cx: &Context, prepared: Prepared, pace: Pace, moment: Moment) -> Script {
-    let alone = cx.apis.len() == 1;
-    Script {
-        prepared,
-        bindings: cx.apis.iter().map(|api| Binding { names: api.binding_names(alone) }).collect(),
-        clock_ms: moment.clock_ms,
-        seed: moment.seed,
-        pace,
-    }
+    Script { prepared, bindings: bindings(cx), clock_ms: moment.clock_ms, seed: moment.seed, pace }
 }
 
 /// Shows symbols as people know them.
@@ -185,6 +178,14 @@ fn tidy(outcome: &mut Outcome, nonce: &str) {
         Ok(json) => *json = plan::clean(json, nonce),
         Err(error) => error.message = plan::clean(&error.message, nonce),
     }
+}
+
+/// What a script can call: each API under its names, and `files` behind them, if there are any.
+fn bindings(cx: &Context) -> Vec<Binding> {
+    let alone = cx.apis.len() == 1;
+    let apis = cx.apis.iter().map(|api| Binding { names: api.binding_names(alone) });
+    let files = (!cx.files.is_empty()).then(|| Binding { names: vec!["files".to_owned()] });
+    apis.chain(files).collect()
 }
 
 /// Tells the client every few seconds that the script is still running.

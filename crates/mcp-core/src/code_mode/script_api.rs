@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use api_client::{
     Method,
     request::Request,
-    transport::{Effect as WireEffect, Response},
+    transport::{Effect as WireEffect, Response, Transport},
 };
 use url::Url;
 
@@ -29,11 +29,12 @@ use crate::{
 
 use super::{
     answer, budget, call,
+    files::Save,
     journal::{CallOutcome, CallRecord, Journal},
     paginate,
-    plan::{self, Asked, Decision, Gate, Made, Ticket},
-    policy::{CallArguments, Effect, Mode, Policy, Refusal},
-    response,
+    plan::{self, Asked, Decision, Gate, Made, Saving, Ticket},
+    policy::{CallArguments, Effect, Mode, Policy, Refusal, Sources},
+    region, response,
 };
 
 /// The host side of one run.
@@ -51,6 +52,7 @@ pub(super) struct ScriptApi {
     untrusted: AtomicBool,
     slots: Semaphore,
     warnings: Mutex<Vec<String>>,
+    sources: Sources,
 }
 
 /// A response with what the journal and the result need to know.
@@ -85,6 +87,7 @@ impl ScriptApi {
             untrusted: AtomicBool::new(false),
             slots: Semaphore::new(cx.limits.concurrent_requests),
             warnings: Mutex::default(),
+            sources: Sources::default(),
             cx: cx.clone(),
         }
     }
@@ -175,6 +178,8 @@ impl ScriptApi {
         let method = operation.method.as_str().to_owned();
         let refuse = |refusal: &Refusal| self.refuse(api, &method, &operation.path, refusal);
         let effect = policy.admit(index).map_err(|it| refuse(&it))?;
+        let flows = &self.cx.flows;
+        self.sources.admit(flows, &api.profile.binding).map_err(|it| refuse(&it))?;
         let warnings = policy.check(&operation, arguments).map_err(|it| refuse(&it))?;
         self.warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(warnings);
         let request =
@@ -237,6 +242,12 @@ impl ScriptApi {
             Effect::Read => WireEffect::Read,
             Effect::Write => WireEffect::Write,
         };
+        let with_files = match self.with_files(asked).await {
+            Ok(request) => request,
+            Err(error) => return Err(self.halt(asked, error)),
+        };
+        let request = with_files.as_ref().unwrap_or(request);
+        let transport = region::transport(api, operation, asked.arguments, deadline).await;
         let policy = self.policy(api, loaded);
         // A redirect re-enters the policy: it must lead to a read the script could have made.
         let redirect = |method: &Method, path: &str, _query: &str| {
@@ -247,8 +258,9 @@ impl ScriptApi {
                 Err(refusal) => Err(refusal.message),
             }
         };
-        match api.transport.send_checked(request, wire_effect, deadline, &redirect).await {
+        match transport.send_checked(request, wire_effect, deadline, &redirect).await {
             Ok(response) => {
+                self.sources.note(&api.profile.binding);
                 let outcome = match (effect, response.status) {
                     (Effect::Read, _) => CallOutcome::Sent,
                     (Effect::Write, 200..300) => CallOutcome::Applied,
@@ -266,7 +278,7 @@ impl ScriptApi {
                 let placeholder = self.gate.answered(asked, ticket, &response);
                 self.account(response.body.len())?;
                 let operation = operation.clone();
-                Ok(Answered { response, operation, url: address(api, &path), placeholder })
+                Ok(Answered { response, operation, url: address(&transport, &path), placeholder })
             }
             Err(error) => {
                 let outcome = if error.is_outcome_unknown() && effect == Effect::Write {
@@ -287,14 +299,16 @@ impl ScriptApi {
 
     /// Answers without sending.
     fn answer(&self, asked: &Asked<'_>, made: Made) -> Answered {
-        let Made { response, placeholder } = made;
-        if asked.effect == Effect::Write {
+        let Made { response, placeholder, past } = made;
+        // It stands for an answer that the confirmed run will have.
+        self.sources.note(&asked.api.profile.binding);
+        if asked.effect == Effect::Write && !past {
             self.journal.add(self.record(asked, CallOutcome::Planned));
         }
         Answered {
             response,
             operation: asked.operation.clone(),
-            url: address(asked.api, &path_and_query(asked.request)),
+            url: address(&asked.api.transport, &path_and_query(asked.request)),
             placeholder,
         }
     }
@@ -329,6 +343,35 @@ impl ScriptApi {
 
     fn binding(&self, api: &Api) -> usize {
         self.cx.apis.iter().position(|it| std::ptr::eq(&raw const **it, api)).unwrap_or_default()
+    }
+
+    /// The same request with files in the place of their handles, if it has any.
+    async fn with_files(&self, asked: &Asked<'_>) -> Result<Option<Request>, HostError> {
+        let Some(body) = asked.arguments.body else { return Ok(None) };
+        let Some(body) = self.cx.files.expand(body).await? else { return Ok(None) };
+        let arguments = CallArguments { body: Some(&body), ..asked.arguments.clone() };
+        call::build(asked.api, &asked.loaded.document, asked.operation, &arguments)
+            .map(Some)
+            .map_err(|it| refused(&it))
+    }
+
+    /// Answers a call of `files`; saving goes by the same gate as a request that writes.
+    async fn files(&self, function: &str, arguments: &str) -> Result<HostReply, HostError> {
+        if function != "save" {
+            return self.cx.files.call(function, arguments).await;
+        }
+        let save = Save::parse(arguments)?;
+        if self.mode == Mode::Read {
+            return Err(refused(&Save::refusal()));
+        }
+        match self.gate.save(&save.name) {
+            Ok(Saving::Planned) => Ok(save.reply()),
+            Ok(Saving::Now) => self.cx.files.save(save).await,
+            Err(error) => {
+                drop(self.halted.set(error.clone()));
+                Err(error)
+            }
+        }
     }
 
     /// Keeps what all responses of a run may bring into the script.
@@ -426,8 +469,11 @@ impl ScriptApi {
 #[async_trait]
 impl Host for ScriptApi {
     async fn call(&self, call: HostCall) -> Result<HostReply, HostError> {
-        let api = Arc::clone(self.api(&call)?);
         let arguments = call.arguments.as_str();
+        if call.binding == self.cx.apis.len() {
+            return self.files(&call.function, arguments).await;
+        }
+        let api = Arc::clone(self.api(&call)?);
         match call.function.as_str() {
             "request" => self.request(&api, arguments).await,
             "call" => self.call_by_id(&api, arguments).await,
@@ -465,8 +511,8 @@ fn check(asked: &Asked<'_>) -> String {
 }
 
 /// The address of a request, for links that are relative to it.
-pub(super) fn address(api: &Api, path_and_query: &str) -> Url {
-    let base = api.transport.base_url();
+pub(super) fn address(transport: &Transport, path_and_query: &str) -> Url {
+    let base = transport.base_url();
     let full = format!("{}{path_and_query}", base.as_str().trim_end_matches('/'));
     Url::parse(&full).unwrap_or_else(|_| base.clone())
 }

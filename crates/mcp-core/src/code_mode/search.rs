@@ -1,8 +1,9 @@
 //! The `search` tool: which operations there are, and how to call them.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use futures::future::join_all;
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -20,6 +21,8 @@ use super::{
 
 /// Rows of an answer when the caller names no limit.
 const DEFAULT_LIMIT: usize = 20;
+/// How long a search over several APIs waits for a document that is still loading.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) struct Search;
 
@@ -48,13 +51,18 @@ impl Tool for Search {
             Some(name) => vec![find(cx, name)?],
         };
         if let [api] = chosen[..] {
-            return Ok(Content::text(one(cx, api, query, limit, detail).await?.to_string()));
+            let deadline = Instant::now() + cx.limits.wall;
+            let answer = one(cx, api, query, limit, detail, deadline).await?;
+            return Ok(Content::text(answer.to_string()));
         }
+        // Each gets its share, and one that cannot be read neither hides nor delays the others.
+        let share = limit.div_ceil(chosen.len());
+        let deadline = Instant::now() + PATIENCE.min(cx.limits.wall);
+        let asked = chosen.iter().map(|api| one(cx, api, query, share, detail, deadline));
         let mut answers = Map::new();
-        for api in chosen {
-            let answer = match one(cx, api, query, limit / 2 + 1, detail).await {
+        for (api, answer) in chosen.iter().zip(join_all(asked).await) {
+            let answer = match answer {
                 Ok(answer) => answer,
-                // One API that cannot be read does not hide the others.
                 Err(ToolError::UserInput(error)) => json!({ "error": error.to_string() }),
                 Err(error) => return Err(error),
             };
@@ -70,12 +78,10 @@ async fn one(
     query: &str,
     limit: usize,
     detail: Detail,
+    deadline: Instant,
 ) -> Result<Value, ToolError> {
-    let loaded = api
-        .document
-        .get(Instant::now() + cx.limits.wall)
-        .await
-        .map_err(|failure| ToolError::user(failure.to_string()))?;
+    let loaded =
+        api.document.get(deadline).await.map_err(|failure| ToolError::user(failure.to_string()))?;
     Ok(answer::answer(api, &loaded, &cx.access, query, limit, detail))
 }
 

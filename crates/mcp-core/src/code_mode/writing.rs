@@ -107,7 +107,7 @@ impl Writing<'_> {
         doubts.dedup();
         let failed = finished.outcome.result.is_err();
         let excused = rehearsed.has_placeholders() || rehearsed.stale;
-        if rehearsed.writes.is_empty() || (failed && !excused) {
+        if rehearsed.writes_nothing() || (failed && !excused) {
             return Ok(self.without_writes(&finished, failed));
         }
         if rehearsed.writes.len() > MAX_WRITES {
@@ -138,6 +138,7 @@ impl Writing<'_> {
             writes,
             reads: rehearsed.reads,
             done: rehearsed.done,
+            saves: rehearsed.saves,
         };
         let shown = plan.shown(cx);
         if shown.len() > MAX_SHOWN {

@@ -122,6 +122,8 @@ pub struct SearchFields {
     pub parameters: Vec<String>,
     /// Names of the body's properties, one level deep, and their short enum values.
     pub body: Vec<String>,
+    /// Names of the schemas of body and answer, and of the answer's properties.
+    pub answer: Vec<String>,
 }
 
 /// A loaded OpenAPI document.

@@ -18,7 +18,7 @@ use super::prune::{Place, Pruner, Span};
 use super::resolve::{MAX_CHAIN, Pointer};
 use super::server::{root_server, servers};
 use super::summary::{multi_segment, summaries, tags};
-use super::text::{Json, Kind, Object};
+use super::text::{Json, Kind, Object, Tree};
 use super::{swagger2, yaml};
 
 /// A document of more bytes is refused; the largest public ones have about 40 MB.
@@ -123,10 +123,14 @@ fn json_text(bytes: &[u8]) -> Result<Cow<'_, str>, LoadError> {
     }
 }
 
-/// The top level of a document.
+/// How many levels of a document are taken apart at once: down to methods and to components.
+const LEVELS: usize = 3;
+
+/// The upper levels of a document.
 #[derive(Debug)]
 pub(super) struct Source<'s> {
     pub(super) root: Object<'s>,
+    tree: Tree<'s>,
     /// Version 2 of the specification, which has its own grammar.
     pub(super) swagger: bool,
     spec_version: Cow<'s, str>,
@@ -145,7 +149,8 @@ impl<'s> Source<'s> {
             };
             return Err(LoadError::NotOpenApi { found: found.to_owned() });
         }
-        let root = json.object();
+        let tree = json.tree(LEVELS);
+        let root = tree.object();
         let version = |name| root.get_scalar(name).filter(|version| !version.is_empty());
         let openapi = version("openapi");
         let swagger = version("swagger").filter(|_| openapi.is_none());
@@ -160,7 +165,7 @@ impl<'s> Source<'s> {
         }
         let is_swagger = swagger.as_ref().is_some_and(|version| !version.starts_with('3'));
         let spec_version = openapi.or(swagger).unwrap_or(Cow::Borrowed("3.0.0"));
-        Ok(Self { root, swagger: is_swagger, spec_version, index: RefCell::default() })
+        Ok(Self { root, tree, swagger: is_swagger, spec_version, index: RefCell::default() })
     }
 
     /// Follows a local reference in the source itself, before anything is left out.
@@ -229,24 +234,24 @@ impl<'s> Loader<'s> {
     }
 
     fn components(&mut self) {
-        let root = &self.source.root;
+        let (root, tree) = (&self.source.root, &self.source.tree);
         if self.source.swagger {
-            for (name, schema) in members(root.get("definitions")) {
-                self.component(ComponentKind::Schema, &name, schema);
+            for (name, schema) in members(tree.get("definitions")) {
+                self.component(ComponentKind::Schema, &name, schema.json);
             }
-            for (name, response) in members(root.get("responses")) {
-                let text = swagger2::response(response, root);
+            for (name, response) in members(tree.get("responses")) {
+                let text = swagger2::response(response.json, root);
                 self.component(ComponentKind::Response, &name, Json::new(&text));
             }
-            for (name, scheme) in members(root.get("securityDefinitions")) {
-                let text = swagger2::security_scheme(scheme);
+            for (name, scheme) in members(tree.get("securityDefinitions")) {
+                let text = swagger2::security_scheme(scheme.json);
                 self.component(ComponentKind::SecurityScheme, &name, Json::new(&text));
             }
         } else {
-            for (kind, values) in members(root.get("components")) {
+            for (kind, values) in members(tree.get("components")) {
                 let Some(kind) = ComponentKind::from_key(&kind) else { continue };
                 for (name, value) in members(Some(values)) {
-                    self.component(kind, &name, value);
+                    self.component(kind, &name, value.json);
                 }
             }
         }
@@ -268,8 +273,8 @@ impl<'s> Loader<'s> {
     }
 
     fn paths(&mut self) {
-        for (template, item) in members(self.source.root.get("paths")) {
-            if template.starts_with("x-") || item.kind() == Kind::Null {
+        for (template, item) in members(self.source.tree.get("paths")) {
+            if template.starts_with("x-") || item.json.kind() == Kind::Null {
                 continue;
             }
             if template.chars().any(char::is_control) {
@@ -287,8 +292,8 @@ impl<'s> Loader<'s> {
         }
     }
 
-    fn path(&mut self, template: &str, item: Json<'s>) -> Result<(), String> {
-        if !item.is_object() {
+    fn path(&mut self, template: &str, item: &Tree<'s>) -> Result<(), String> {
+        if !item.json.is_object() {
             return Err("the path item is not an object".to_owned());
         }
         let own = item.object();
@@ -296,7 +301,7 @@ impl<'s> Loader<'s> {
             None => None,
             Some(_) => Some(
                 self.source
-                    .follow(item)
+                    .follow(item.json)
                     .ok_or("the path item's `$ref` leads to nothing in this document")?
                     .object(),
             ),
@@ -464,10 +469,12 @@ impl<'s> Loader<'s> {
 }
 
 /// Members with decoded names, the last of equal ones in the place of the first.
-fn members<'s>(object: Option<Json<'s>>) -> impl Iterator<Item = (Cow<'s, str>, Json<'s>)> {
-    let mut members: Vec<(Cow<'s, str>, Json<'s>)> = Vec::new();
+fn members<'t, 's>(
+    object: Option<&'t Tree<'s>>,
+) -> impl Iterator<Item = (Cow<'s, str>, &'t Tree<'s>)> {
+    let mut members: Vec<(Cow<'s, str>, &'t Tree<'s>)> = Vec::new();
     let mut places = HashMap::new();
-    for (key, value) in object.into_iter().flat_map(Json::members) {
+    for (key, value) in object.into_iter().flat_map(|it| &it.members) {
         match places.entry(key.raw()) {
             std::collections::hash_map::Entry::Occupied(place) => {
                 let place: &usize = place.get();

@@ -22,6 +22,7 @@ mod swagger2;
 mod text;
 mod typed;
 mod types;
+mod words;
 mod yaml;
 
 pub use document::{Document, DocumentBytesError, Method, SearchFields, Skipped, Summary};
@@ -32,3 +33,5 @@ pub use route::{RouteError, RouteMatch};
 pub use security::{SecurityKind, SecurityScheme};
 pub use server::{Server, ServerVariable, join_url};
 pub use typed::{typed_operation, typed_schema};
+#[doc(hidden)]
+pub use yaml::yaml_readings_agree;

@@ -5,20 +5,11 @@ use std::borrow::Cow;
 use api_client::request::{Location, Style};
 use serde_json::Value;
 
-use super::document::{Document, Method, SearchFields, Summary};
+use super::document::{Document, Method, Summary};
 use super::resolve::Target;
 use super::security::location;
 use super::server::{Server, servers};
 use super::text::{Json, Kind};
-
-/// Enum values up to this many bytes are words to search for.
-const SHORT_VALUE: usize = 24;
-
-/// No more body words than this are given to a search index for one operation.
-const MAX_BODY_WORDS: usize = 400;
-
-/// No more values than this of one enum are words to search for.
-const MAX_ENUM_WORDS: usize = 30;
 
 /// An operation with everything a call needs. References of parameters, body and responses are
 /// resolved; those inside schemas are not, see [`Document::resolve`] and [`Document::flatten`].
@@ -157,33 +148,6 @@ impl Document {
             scopes: parts.scopes(),
             servers: parts.servers(),
         })
-    }
-
-    /// The words of an operation a search index takes beside its summary. Cheap: nothing is built
-    /// but the words.
-    #[must_use]
-    pub fn search_fields(&self, index: usize) -> SearchFields {
-        let Some(parts) = self.parts(index) else { return SearchFields::default() };
-        let parameters = parts.parameters().into_iter().map(|it| it.name.into_owned()).collect();
-        let mut body = Vec::new();
-        if let Some((_, media)) = parts.body().and_then(|body| contents(body).into_iter().next())
-            && let Some(schema) = media.get("schema")
-        {
-            let shape = self.shape(schema);
-            // A list is searched for by what is in it.
-            let element = shape.items.filter(|_| shape.properties.is_empty());
-            let shape = element.map_or(shape, |items| self.shape(items));
-            for (name, property) in shape.properties {
-                body.push(name.into_owned());
-                let values = property.get("enum").into_iter().flat_map(Json::strings);
-                let short = values.filter(|it| !it.is_empty() && it.len() <= SHORT_VALUE);
-                body.extend(short.take(MAX_ENUM_WORDS).map(Cow::into_owned));
-                if body.len() > MAX_BODY_WORDS {
-                    break;
-                }
-            }
-        }
-        SearchFields { parameters, body }
     }
 
     fn parameter(&self, parameter: ParameterText<'_>) -> Parameter {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::document::{ComponentKind, Document};
 use super::resolve::reference_name;
-use super::text::{Json, Kind};
+use super::text::{Json, Key, Kind};
 
 /// Schemas read for one level. Real documents need a dozen; `allOf` trees made to explode stop here.
 const MAX_PARTS: usize = 64;
@@ -266,4 +266,13 @@ fn is_null(schema: Json<'_>) -> bool {
         || schema
             .get("enum")
             .is_some_and(|it| it.elements().next().is_some() && it.elements().all(null))
+        || only_nullable(schema)
+}
+
+/// True for `{"nullable": true}`, which some generators write for "or null".
+fn only_nullable(schema: Json<'_>) -> bool {
+    let says_more = |(key, _): (Key<'_>, Json<'_>)| {
+        !matches!(key.raw(), "nullable" | "x-nullable" | "title" | "description")
+    };
+    (schema.flag("nullable") || schema.flag("x-nullable")) && !schema.members().any(says_more)
 }

@@ -368,6 +368,7 @@ impl Loaded {
             tags: &summary.tags,
             parameters: &fields.parameters,
             body: &fields.body,
+            answer: &fields.answer,
             deprecated: summary.deprecated,
         });
         let index = Index::build(entries);

@@ -79,6 +79,12 @@ impl<'a> Json<'a> {
         Object(self.members().collect())
     }
 
+    /// The value with `levels` of its members taken apart, in one pass over the text.
+    pub(crate) fn tree(self, levels: usize) -> Tree<'a> {
+        let tree = Cursor::new(self).tree(levels);
+        tree.unwrap_or_else(|| Tree { json: self, members: Vec::new() })
+    }
+
     /// A member by name. The last one wins where a name occurs twice.
     pub(crate) fn get(self, name: &str) -> Option<Self> {
         self.members().filter(|(key, _)| key.is(name)).map(|(_, value)| value).last()
@@ -195,6 +201,24 @@ impl<'a> Object<'a> {
     }
 }
 
+/// A value and, where it is an object, its members: the upper levels of a long text.
+#[derive(Debug)]
+pub(crate) struct Tree<'a> {
+    pub(crate) json: Json<'a>,
+    pub(crate) members: Vec<(Key<'a>, Self)>,
+}
+
+impl<'a> Tree<'a> {
+    /// A member by name, the last of equal ones.
+    pub(crate) fn get(&self, name: &str) -> Option<&Self> {
+        self.members.iter().rev().find(|(key, _)| key.is(name)).map(|(_, member)| member)
+    }
+
+    pub(crate) fn object(&self) -> Object<'a> {
+        Object(self.members.iter().map(|(key, member)| (*key, member.json)).collect())
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Members<'a> {
     cursor: Cursor<'a>,
@@ -287,6 +311,20 @@ impl<'a> Cursor<'a> {
         let value = self.text.get(self.at..end)?;
         self.at = end;
         Some(Json(value))
+    }
+
+    /// The value here, which is passed, with `levels` of its members.
+    fn tree(&mut self, levels: usize) -> Option<Tree<'a>> {
+        let start = self.at;
+        let mut members = Vec::new();
+        if levels == 0 || self.kind() != Kind::Object {
+            return Some(Tree { json: self.value()?, members });
+        }
+        self.enter();
+        while let Some(key) = self.key() {
+            members.push((key, self.tree(levels - 1)?));
+        }
+        Some(Tree { json: Json(self.text.get(start..self.at)?), members })
     }
 
     /// Passes whitespace and one comma; answers the byte it stands on.
@@ -390,6 +428,17 @@ mod tests {
         let first = json.members().next().map(|(_, value)| value).unwrap();
         let texts: Vec<_> = first.elements().map(Json::text).collect();
         assert_eq!(texts, ["1", "-2.5e3", r#""x\"]}""#, r#"{"b":null}"#]);
+    }
+
+    #[test]
+    fn a_tree_holds_the_upper_levels() {
+        let tree = Json::new(TEXT).tree(2);
+        assert_eq!(tree.json.text(), TEXT.trim());
+        let inner = tree.get("a").unwrap();
+        assert_eq!(inner.json.text(), r#"{"deep":[[],{}]}"#);
+        assert_eq!(inner.object().get("deep").unwrap().text(), "[[],{}]");
+        assert!(inner.get("deep").unwrap().members.is_empty());
+        assert!(Json::new(TEXT).tree(1).get("a").unwrap().members.is_empty());
     }
 
     #[test]

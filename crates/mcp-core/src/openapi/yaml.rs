@@ -3,6 +3,9 @@
 //! Words such as `on`, `0777` and `12:30` stay text (YAML 1.2), integers of any size keep their
 //! digits, `<<` is merged, custom tags keep their value, and the last of two equal keys wins.
 
+mod plain;
+mod scalar;
+
 use std::fmt;
 
 use serde::de::{
@@ -16,6 +19,18 @@ const MAX_EXPANDED: usize = 128 << 20;
 
 /// Converts the first document of a YAML stream.
 pub(super) fn to_json(text: &str) -> Result<String, yaml_serde::Error> {
+    plain::to_json(text).map_or_else(|| parsed(text), Ok)
+}
+
+/// Whether the two ways to read a text agree. For the fuzz target `yaml`, which sees only what is public.
+#[doc(hidden)]
+#[must_use]
+pub fn yaml_readings_agree(text: &str) -> bool {
+    plain::to_json(text).is_none_or(|json| parsed(text).is_ok_and(|full| full == json))
+}
+
+/// Reads any YAML.
+fn parsed(text: &str) -> Result<String, yaml_serde::Error> {
     let mut json = String::with_capacity(text.len());
     if let Some(document) = yaml_serde::Deserializer::from_str(text).next() {
         Writer { json: &mut json }.deserialize(document)?;
@@ -33,16 +48,8 @@ impl Writer<'_> {
         Writer { json: self.json }
     }
 
-    fn string<E: serde::de::Error>(self, text: &str) -> Result<(), E> {
-        let plain = !text.bytes().any(|byte| byte < 0x20 || matches!(byte, b'"' | b'\\'));
-        if plain {
-            self.json.push('"');
-            self.json.push_str(text);
-            self.json.push('"');
-        } else {
-            self.json.push_str(&serde_json::to_string(text).map_err(E::custom)?);
-        }
-        Ok(())
+    fn string(self, text: &str) {
+        write_string(self.json, text);
     }
 
     fn display(self, value: impl fmt::Display) {
@@ -115,11 +122,13 @@ impl<'de> Visitor<'de> for Writer<'_> {
             ".inf"
         } else {
             "-.inf"
-        })
+        });
+        Ok(())
     }
 
-    fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<(), E> {
-        self.string(value)
+    fn visit_str<E>(self, value: &str) -> Result<(), E> {
+        self.string(value);
+        Ok(())
     }
 
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -156,7 +165,7 @@ impl<'de> Visitor<'de> for Writer<'_> {
                 access.next_value_seed(Writer { json: &mut json })?;
                 merged.push(json);
             } else {
-                self.again().string::<A::Error>(&key.0)?;
+                self.again().string(&key.0);
                 self.json.push(':');
                 access.next_value_seed(self.again())?;
                 self.json.push(',');
@@ -167,6 +176,17 @@ impl<'de> Visitor<'de> for Writer<'_> {
             merge(self.json, start - 1, &merged);
         }
         Ok(())
+    }
+}
+
+fn write_string(json: &mut String, text: &str) {
+    let is_plain = !text.bytes().any(|byte| byte < 0x20 || matches!(byte, b'"' | b'\\'));
+    if is_plain {
+        json.push('"');
+        json.push_str(text);
+        json.push('"');
+    } else {
+        json.push_str(&Value::from(text).to_string());
     }
 }
 
@@ -267,6 +287,63 @@ mod tests {
             "a: |\n  one\n  \"two\"\t\\\nb: >-\n  x\n  y\n",
             r#"{"a":"one\n\"two\"\t\\\n","b":"x y"}"#,
         );
+    }
+
+    /// Texts that are read the short way, as the full parser reads them.
+    #[test]
+    fn what_documents_are_written_in_is_read_the_short_way() {
+        for text in [
+            "a: 1\nb:\n- x\n-   y: 2\n    z: [a, \"b\", {c: d}]\n-\n  - 3\nc:\n",
+            "# note\n\n---x: 1",
+            "---\n'a''b': \"c\\\"\\u00e9\\\n  d\"  # note\n",
+            "a: one\n two\n\n\n  three # note\nb: 'one\n\n  two '\nc: \"a  \n\n b\\ \n c\"\n",
+            "a: |\n  x\n   y\n\n  z\n\n\nb: >-\n\n  x\n  y\n\n   more\n  z\nc: |+\n  x\n\n\nd: >\n  \tx\n",
+            "200: 007\ntrue: Null\n~: .5\nno: -0\non: ...\nx: 1e3\ny: 0x1F\nz: 12345678901234567890\n",
+            "a: b#c\nhttp://x: y:z\n-x: -\n",
+            "a:\n  \"k\" : {}\n  l : []\r\n  m: x\r\n",
+            "- - a\n  - b\n-\n- c: |\n    text\n  d:\n  - e\n",
+        ] {
+            let full = parsed(text);
+            let short = plain::to_json(text);
+            match full {
+                Ok(full) => assert_eq!(short.as_deref().unwrap_or(&full), full, "{text}"),
+                Err(error) => assert_eq!(short, None, "{text}: {error}"),
+            }
+        }
+        assert!(plain::to_json("a: 1\nb:\n- x: >\n    y\n").is_some());
+    }
+
+    #[test]
+    fn the_rest_of_the_language_is_left_to_the_full_parser() {
+        for text in [
+            "",
+            "x",
+            "a: &b 1",
+            "a: *b",
+            "a: !t b",
+            "? a\n: b",
+            "a: b: c",
+            "a: [b,\n c]",
+            "a:\tb",
+            "\ta: b",
+            "<<: {a: b}",
+            "a: \"\\q\"",
+            "a: 'x",
+            "a: \"x\"y",
+            "a: |2\n   x",
+            "a: b\n---\nc: d",
+            "a: - b",
+            "a: %b",
+            "a: @b",
+            "a: b\n c: d",
+            "a: \u{7}",
+            "a:\n  b\n c: d",
+            "a: [b c: d]",
+            " a: b\nc: d",
+        ] {
+            assert_eq!(plain::to_json(text), None, "{text:?}");
+        }
+        assert_eq!(plain::to_json(&format!("a: {}{}", "[".repeat(200), "]".repeat(200))), None);
     }
 
     #[test]

@@ -32,8 +32,10 @@ impl Profile {
             server_variables: &[],
             reads: READS.iter().map(|&mark| mark.to_owned()).collect(),
             trust: Trust::Outsiders(OUTSIDERS),
+            untrusted: Vec::new(),
             either_spelling: false,
             public_hosts: &[],
+            regions: None,
             example: Example {
                 code: "const { items } = await ak.paginate(\"/core/brands/\", { query: { ordering: \"domain\" } });\n\
                        return items.map((brand) => brand.domain);"

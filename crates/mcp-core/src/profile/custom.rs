@@ -30,6 +30,7 @@ const TAKEN: &[&str] = &[
     "extends",
     "false",
     "fetch",
+    "files",
     "finally",
     "for",
     "function",
@@ -84,9 +85,7 @@ impl Profile {
     /// [`InvalidName`] when the name is not usable as an identifier.
     pub fn custom(name: Option<&str>, document: DocumentLocation) -> Result<Self, InvalidName> {
         let binding = name.unwrap_or("api");
-        if !is_usable(binding) {
-            return Err(InvalidName(binding.to_owned()));
-        }
+        check_name(binding)?;
         Ok(Self {
             kind: Kind::Custom,
             title: name.unwrap_or("the API").to_owned(),
@@ -100,8 +99,10 @@ impl Profile {
             server_variables: &[],
             reads: Vec::new(),
             trust: Trust::Unknown,
+            untrusted: Vec::new(),
             either_spelling: false,
             public_hosts: &[],
+            regions: None,
             example: Example {
                 code: format!(
                     "const {{ items }} = await {binding}.paginate(\"/projects\", {{ query: {{ state: \"open\" }} }});\n\
@@ -112,12 +113,14 @@ impl Profile {
     }
 }
 
-fn is_usable(name: &str) -> bool {
+/// Checks that scripts can call an API by this name.
+pub(super) fn check_name(name: &str) -> Result<(), InvalidName> {
     let mut letters = name.chars();
-    name.len() <= MAX_NAME
+    let is_usable = name.len() <= MAX_NAME
         && letters.next().is_some_and(|first| first.is_ascii_alphabetic())
         && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
-        && !TAKEN.contains(&name.to_ascii_lowercase().as_str())
+        && !TAKEN.contains(&name.to_ascii_lowercase().as_str());
+    if is_usable { Ok(()) } else { Err(InvalidName(name.to_owned())) }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ mod sentry;
 use url::Url;
 
 pub use self::custom::InvalidName;
-use crate::openapi::source::DocumentLocation;
+use crate::{code_mode::policy::glob, openapi::source::DocumentLocation};
 
 /// Everything the server knows about one API that its OpenAPI document does not say.
 #[derive(Debug, Clone)]
@@ -37,13 +37,28 @@ pub struct Profile {
     pub reads: Vec<String>,
     /// Whose words the results may hold.
     pub trust: Trust,
+    /// Paths, with `*` for anything, whose results outsiders can write whatever [`Self::trust`] says.
+    pub untrusted: Vec<String>,
     /// Whether the API takes a body field in camelCase or snake_case alike.
     pub either_spelling: bool,
     /// Hosts of the public service: plain `http` to them is refused, and a credential for one of
     /// them may go to the others.
     pub public_hosts: &'static [&'static str],
+    /// How requests find the part of the public service that keeps an organization's data.
+    pub regions: Option<Regions>,
     /// One worked example for tool descriptions.
     pub example: Example,
+}
+
+/// A public service that keeps each organization's data in one region, on a host of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Regions {
+    /// Path parameters that name an organization.
+    pub parameters: &'static [&'static str],
+    /// The operation that describes one; its one parameter is the organization.
+    pub lookup: &'static str,
+    /// Where its answer names the region's address, as a JSON pointer.
+    pub pointer: &'static str,
 }
 
 /// The APIs the server knows something about.
@@ -76,6 +91,20 @@ pub struct Example {
 }
 
 impl Profile {
+    /// Returns the profile under another name, for scripts to tell two of a kind apart.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidName`] when the name is not usable as an identifier.
+    pub fn named(mut self, name: &str) -> Result<Self, InvalidName> {
+        custom::check_name(name)?;
+        let call = format!("{}.", self.binding);
+        self.example.code = self.example.code.replace(&call, &format!("{name}."));
+        self.title = format!("{} {name}", self.title);
+        name.clone_into(&mut self.binding);
+        Ok(self)
+    }
+
     /// Returns the base URL of requests for the URL that the operator gave.
     ///
     /// It has no trailing slash, query or fragment. A prefix that is there already is not added
@@ -103,6 +132,9 @@ impl Profile {
 
     /// Tells whether outsiders can write what an operation of this path template returns.
     pub fn outsiders_write(&self, template: &str) -> bool {
+        if self.untrusted.iter().any(|path| glob(path, template)) {
+            return true;
+        }
         match &self.trust {
             Trust::Unknown => true,
             Trust::Trusted => false,
@@ -221,6 +253,17 @@ mod tests {
         assert!(profile.outsiders_write("/anything"));
         profile.trust = Trust::Trusted;
         assert!(!profile.outsiders_write("/anything"));
+        profile.untrusted = vec!["/comments/*".to_owned()];
+        assert!(profile.outsiders_write("/comments/{id}"));
+        assert!(!profile.outsiders_write("/anything"));
+    }
+
+    #[test]
+    fn a_second_instance_has_a_name_of_its_own_in_its_example_too() {
+        let test = Profile::authentik().named("ak_test").unwrap();
+        assert_eq!((test.binding.as_str(), test.title.as_str()), ("ak_test", "authentik ak_test"));
+        assert!(test.example.code.contains("await ak_test.paginate("), "{}", test.example.code);
+        assert!(Profile::authentik().named("my-ak").is_err());
     }
 
     #[test]

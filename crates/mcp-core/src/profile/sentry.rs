@@ -1,6 +1,6 @@
 //! Sentry: the hosted service by default, or a self-hosted installation.
 
-use super::{Example, Kind, Profile, Trust};
+use super::{Example, Kind, Profile, Regions, Trust};
 use crate::openapi::source::DocumentLocation;
 
 /// The published document of a known revision, in place of whatever is newest.
@@ -34,6 +34,13 @@ const READS: &[&str] = &[
     "GET /api/0/projects/{organization_id_or_slug}/{project_id_or_slug}/replays/jobs/delete/{job_id}/",
 ];
 
+/// sentry.io keeps an organization's data in the United States or in Germany.
+const REGIONS: Regions = Regions {
+    parameters: &["organization_id_or_slug", "organization_slug", "organization_id"],
+    lookup: "/api/0/organizations/{organization_id_or_slug}/",
+    pointer: "/links/regionUrl",
+};
+
 impl Profile {
     /// Returns the profile of Sentry.
     pub fn sentry() -> Self {
@@ -50,8 +57,10 @@ impl Profile {
             server_variables: &[("region", "us")],
             reads: READS.iter().map(|&mark| mark.to_owned()).collect(),
             trust: Trust::Outsiders(OUTSIDERS),
+            untrusted: Vec::new(),
             either_spelling: true,
             public_hosts: &["sentry.io", "us.sentry.io", "de.sentry.io"],
+            regions: Some(REGIONS),
             example: Example {
                 code: "const { items } = await sentry.paginate(\"/api/0/organizations/acme/teams/\");\n\
                        return items.map((team) => team.slug);"

@@ -22,6 +22,8 @@ pub use pool::{
     Binding, Host, HostCall, HostReply, Outcome, Pool, PoolOptions, Script, WorkerProgram,
 };
 pub use prepare::{Prepared, prepare};
+#[doc(hidden)]
+pub use protocol::read_as_both_sides;
 pub use protocol::{Pace, Protections};
 #[cfg(unix)]
 pub use worker::lock_down;

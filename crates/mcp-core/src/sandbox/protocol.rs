@@ -244,6 +244,34 @@ impl Decoder {
     }
 }
 
+/// Reads bytes as either side would; what it takes, it must be able to write and read again.
+/// For the fuzz target `protocol`, which sees only what is public.
+///
+/// # Panics
+/// Where a message that was read does not survive being written.
+#[doc(hidden)]
+pub fn read_as_both_sides(bytes: &[u8]) {
+    read_all::<FromWorker>(bytes, MAX_FROM_WORKER);
+    read_all::<ToWorker>(bytes, MAX_TO_WORKER);
+}
+
+fn read_all<M: Serialize + DeserializeOwned>(bytes: &[u8], longest: usize) {
+    let mut decoder = Decoder::new(longest);
+    // In two pieces: a frame's parts need not arrive together.
+    let (early, late) = bytes.split_at(bytes.len() / 2);
+    for piece in [early, late] {
+        decoder.buffer().extend_from_slice(piece);
+        while let Ok(Some(message)) = decoder.next::<M>() {
+            let frame = encode(&message).ok();
+            let mut again = Decoder::new(longest);
+            again.buffer().extend_from_slice(frame.as_deref().unwrap_or_default());
+            let read = again.next::<M>().ok().flatten();
+            assert_eq!(read.and_then(|it| encode(&it).ok()), frame, "a message changed on its way");
+            assert!(again.buffer().is_empty(), "a frame was not read to its end");
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,9 +8,9 @@ use super::tokenize;
 use super::vocabulary::{Term, Vocabulary};
 
 /// What a word counts in each [`Field`].
-const WEIGHTS: [f32; FIELDS] = [2.0, 1.6, 3.0, 1.0, 1.0, 0.3, 0.2];
+const WEIGHTS: [f32; FIELDS] = [2.0, 1.6, 3.0, 1.0, 1.0, 0.3, 0.2, 0.1];
 /// How much a long field thins its words out (BM25's b).
-const LENGTH: [f32; FIELDS] = [0.5, 0.5, 0.5, 0.6, 0.2, 0.5, 0.6];
+const LENGTH: [f32; FIELDS] = [0.5, 0.5, 0.5, 0.6, 0.2, 0.5, 0.6, 0.6];
 /// How soon repeating a word stops helping (BM25's k1).
 const SATURATION: f32 = 1.2;
 /// Words of this length may be several written as one: `cronjobs`.
@@ -124,6 +124,7 @@ impl Builder {
             (entry.tags, Field::Tags),
             (entry.parameters, Field::Parameters),
             (entry.body, Field::Body),
+            (entry.answer, Field::Answer),
         ] {
             for text in texts {
                 self.text(text, field);

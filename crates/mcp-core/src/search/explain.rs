@@ -116,6 +116,7 @@ mod tests {
             tags: &[],
             parameters: &[],
             body: &[],
+            answer: &[],
             deprecated: false,
         };
         let other = Entry { id: "listUsers", path: "/users", summary: "List users", ..entry };

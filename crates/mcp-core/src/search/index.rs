@@ -24,6 +24,8 @@ pub struct Entry<'a> {
     pub parameters: &'a [String],
     /// Names of body properties and short values they may have.
     pub body: &'a [String],
+    /// Names of what goes in and comes back, and of its properties.
+    pub answer: &'a [String],
     /// Whether callers are asked to use something else.
     pub deprecated: bool,
 }
@@ -38,6 +40,7 @@ pub(super) enum Field {
     Tags,
     Parameters,
     Body,
+    Answer,
 }
 
 impl Field {
@@ -49,6 +52,7 @@ impl Field {
         Self::Tags,
         Self::Parameters,
         Self::Body,
+        Self::Answer,
     ];
 
     pub(super) fn bit(self) -> u8 {
@@ -64,11 +68,12 @@ impl Field {
             Self::Tags => "tags",
             Self::Parameters => "parameters",
             Self::Body => "body",
+            Self::Answer => "answer",
         }
     }
 }
 
-pub(super) const FIELDS: usize = 7;
+pub(super) const FIELDS: usize = 8;
 /// Fields whose words name the entry.
 pub(super) const NAMING: u8 = 1 << Field::Id as u8 | 1 << Field::Path as u8;
 /// What a word like "items" tells as part of a name, as a share of other words.
@@ -236,6 +241,7 @@ mod tests {
             tags: &words,
             parameters: &words,
             body: &words,
+            answer: &words,
             deprecated: false,
         };
         let index = Index::build([entry, Entry { id: "other", ..entry }].into_iter());

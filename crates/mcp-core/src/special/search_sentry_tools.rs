@@ -41,6 +41,7 @@ impl SearchSentryTools {
                 tags: &words.skills,
                 parameters: &words.parameters,
                 body: &[],
+                answer: &[],
                 deprecated: false,
             }))
         })

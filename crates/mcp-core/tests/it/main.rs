@@ -4,4 +4,5 @@ mod definitions;
 mod embed;
 mod openapi;
 mod policy;
+mod regions;
 mod sandbox;

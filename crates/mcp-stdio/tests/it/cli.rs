@@ -72,7 +72,7 @@ fn a_wrong_set_up_is_one_sentence_and_a_hint_and_status_2() {
             "error: `SENTRY_URL` would send the token to `sentry.io` over plain http",
         ),
         (&[], &file, "error: `MCP_TOKEN_FILE` and `SENTRY_AUTH_TOKEN` give different tokens"),
-        (&["--surface", "catalog"], &[sentry], "error: `--surface` is `catalog`, which is not"),
+        (&["--surface", "all"], &[sentry], "error: `--surface` is `all`, which is not"),
         (&["--confirm", "ask"], &[sentry], "error: `--confirm` is `ask`, which is not"),
         (&["--allow", "FETCH /x"], &[sentry], "error: `--allow` cannot be used: `FETCH /x`"),
         (

@@ -167,7 +167,7 @@ async fn no_log_level_and_no_echo_shows_the_token() {
         let mut command = folder.command(&echo.base());
         command.args(["--token-env", "T", "--auth", scheme, "--header", "X-Gate: gate-hunter22"]);
         command.env("T", TOKEN).env("RUST_LOG", levels);
-        let code = "const r = await api.request('GET', '/echo?a=1'); console.log(r.headers); const f = await api.request('GET', '/denied'); return [r.data, f.data]";
+        let code = "const r = await api.request('GET', '/echo?a=1'); console.log(r.headers); const f = await api.request('GET', '/denied'); return [r.data, f.status, f.data]";
         let (text, log) = once(command, code).await;
         assert!(text.contains("[secret]") && log.contains("TRACE"), "{scheme}: {text}");
         for hidden in ["abc123", "hunter22", "U0VDUkVULWFiYzEyM", "%61%62%63%31%32%33"] {

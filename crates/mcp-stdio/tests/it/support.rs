@@ -23,6 +23,19 @@ pub(crate) fn against(mock: &Running) -> Command {
     command
 }
 
+/// A directory of the test's own with a configuration file that only this user can read.
+pub(crate) fn configured(text: &str) -> (tempfile::TempDir, PathBuf) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("config.toml");
+    std::fs::write(&path, text).unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    (directory, path)
+}
+
 /// A document of `../shared`, where it is present.
 pub(crate) fn shared(path: &str) -> Option<PathBuf> {
     let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")).join(path);

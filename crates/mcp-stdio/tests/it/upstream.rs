@@ -1,4 +1,5 @@
-//! A small upstream that serves a document of the test's own and records every other request.
+//! A small upstream that serves a document of the test's own, records every other request and answers
+//! it as the test says.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -13,8 +14,21 @@ pub(crate) struct Received {
     pub(crate) method: String,
     /// Path and query, as they were on the wire.
     pub(crate) target: String,
+    /// Lower-case names.
+    pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: String,
 }
+
+impl Received {
+    pub(crate) fn header(&self, name: &str) -> &str {
+        let found = self.headers.iter().find(|(known, _)| known == name);
+        found.map_or("", |(_, value)| value.as_str())
+    }
+}
+
+/// What a request is answered with: status, further headers with their line ends, body.
+pub(crate) type Answer = (u16, String, String);
+type Answers = dyn Fn(&Received) -> Answer + Send + Sync;
 
 /// The upstream; ends with the test process.
 pub(crate) struct Upstream {
@@ -24,7 +38,16 @@ pub(crate) struct Upstream {
 }
 
 impl Upstream {
+    /// Answers every request with an empty object.
     pub(crate) fn start(document: &str) -> Self {
+        Self::answering(document, |_| (200, String::new(), "{}".to_owned()))
+    }
+
+    pub(crate) fn answering(
+        document: &str,
+        answers: impl Fn(&Received) -> Answer + Send + Sync + 'static,
+    ) -> Self {
+        let answers: Arc<Answers> = Arc::new(answers);
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
         let document = Arc::new(Mutex::new(document.to_owned()));
@@ -33,7 +56,8 @@ impl Upstream {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (served, seen) = (Arc::clone(&served), Arc::clone(&seen));
-                thread::spawn(move || answer(stream, &served, &seen));
+                let answers = Arc::clone(&answers);
+                thread::spawn(move || answer(stream, &served, &seen, &*answers));
             }
         });
         Self { base, document, received }
@@ -50,7 +74,12 @@ impl Upstream {
     }
 }
 
-fn answer(stream: TcpStream, document: &Mutex<String>, seen: &Mutex<Vec<Received>>) {
+fn answer(
+    stream: TcpStream,
+    document: &Mutex<String>,
+    seen: &Mutex<Vec<Received>>,
+    answers: &Answers,
+) {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     if reader.read_line(&mut line).unwrap_or(0) == 0 {
@@ -59,29 +88,40 @@ fn answer(stream: TcpStream, document: &Mutex<String>, seen: &Mutex<Vec<Received
     let mut words = line.split_whitespace().map(str::to_owned);
     let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let mut length = 0;
+    let mut headers = Vec::new();
     loop {
         let mut header = String::new();
         reader.read_line(&mut header).ok();
         if header.trim().is_empty() {
             break;
         }
-        if let Some(value) = header.to_ascii_lowercase().strip_prefix("content-length:") {
-            length = value.trim().parse().unwrap_or(0);
+        if let Some((name, value)) = header.split_once(':') {
+            let (name, value) = (name.to_ascii_lowercase(), value.trim().to_owned());
+            if name == "content-length" {
+                length = value.parse().unwrap_or(0);
+            }
+            headers.push((name, value));
         }
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok();
-    let (content_type, text) = match target.as_str() {
-        "/spec.json" => ("application/json", document.lock().unwrap().clone()),
-        "/spec.html" => ("text/html", "<!doctype html><title>API docs</title>".to_owned()),
+    let json = "application/json";
+    let (content_type, (status, more, text)) = match target.as_str() {
+        "/spec.json" => (json, (200, String::new(), document.lock().unwrap().clone())),
+        "/spec.html" => {
+            let page = "<!doctype html><title>API docs</title>".to_owned();
+            ("text/html", (200, String::new(), page))
+        }
         _ => {
             let body = String::from_utf8_lossy(&body).into_owned();
-            seen.lock().unwrap().push(Received { method, target, body });
-            ("application/json", "{}".to_owned())
+            let received = Received { method, target, headers, body };
+            let answer = answers(&received);
+            seen.lock().unwrap().push(received);
+            (json, answer)
         }
     };
     let head = format!(
-        "HTTP/1.1 200 OK\r\ncontent-type: {content_type}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+        "HTTP/1.1 {status} OK\r\ncontent-type: {content_type}\r\n{more}content-length: {}\r\nconnection: close\r\n\r\n",
         text.len()
     );
     let mut stream = reader.into_inner();

@@ -10,7 +10,7 @@ use crate::{context::Context, sandbox::HostError};
 
 use super::{
     super::{policy::Effect, response::Data},
-    Asked, Decision, Done, Made, Plan, Ticket,
+    Asked, Decision, Done, Made, Plan, Saving, Ticket,
     symbol::Found,
     wish::{Past, digest},
 };
@@ -57,6 +57,19 @@ impl Apply {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Lets a file of the plan be saved.
+    ///
+    /// # Errors
+    /// When the plan does not have it.
+    pub(super) fn save(&self, name: &str) -> Result<Saving, HostError> {
+        if self.plan.saves.contains(name) {
+            return Ok(Saving::Now);
+        }
+        self.lock().beyond = !self.plan.complete;
+        let message = format!("the file `{name}` is not in the confirmed plan; it was not saved");
+        Err(HostError::new("PlanError", message).with("refused", true))
+    }
+
     /// The planned writes that the run did not come to.
     pub(in super::super) fn not_reached(&self, cx: &Context) -> Vec<(String, String)> {
         let next = self.lock().next;
@@ -79,9 +92,7 @@ impl Apply {
     pub(super) fn decide(&self, asked: &Asked<'_>) -> Decision {
         let mut state = self.lock();
         match state.past.take(asked) {
-            Ok(Some(done)) => {
-                return Decision::Answer(Made { response: done.response(), placeholder: None });
-            }
+            Ok(Some(done)) => return Decision::Answer(Made::past(&done)),
             Ok(None) => {}
             Err(message) => return halt(message),
         }

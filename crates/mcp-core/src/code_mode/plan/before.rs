@@ -14,6 +14,7 @@ use super::{
     super::{
         call,
         policy::{CallArguments, Effect, Mode, Policy},
+        region,
         response::Data,
     },
     MAX_WRITES, PlannedWrite, Wish,
@@ -73,8 +74,9 @@ pub(super) async fn read(
     policy.check(&operation, &arguments).ok()?;
     let request = call::build(api, &loaded.document, &operation, &arguments).ok()?;
     let redirect = |_: &Method, _: &str, _: &str| Err("not followed here".to_owned());
+    let transport = region::transport(api, &operation, &arguments, deadline).await;
     let response =
-        api.transport.send_checked(&request, WireEffect::Read, deadline, &redirect).await.ok()?;
+        transport.send_checked(&request, WireEffect::Read, deadline, &redirect).await.ok()?;
     match response.status {
         200 => {
             let data = Data::of(&response, &api.transport);

@@ -24,7 +24,7 @@ pub(super) use symbol::clean;
 pub(super) use text::listing;
 use wish::Wish;
 
-use std::time::Instant;
+use std::{collections::BTreeSet, time::Instant};
 
 use api_client::{request::Request, transport::Response};
 use serde::{Deserialize, Serialize};
@@ -56,6 +56,9 @@ pub(super) struct Plan {
     pub(super) reads: Vec<Wish>,
     /// What an earlier, incomplete plan of the same script has already done.
     pub(super) done: Vec<Done>,
+    /// Names of the files it saves.
+    #[serde(default)]
+    pub(super) saves: BTreeSet<String>,
 }
 
 /// One write of a plan.
@@ -106,6 +109,15 @@ pub(super) enum Decision {
     Halt(HostError),
 }
 
+/// What becomes of a file that a script saves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Saving {
+    /// It is saved.
+    Now,
+    /// It is noted for the plan.
+    Planned,
+}
+
 /// What is to be done with the answer of a request that is sent.
 #[derive(Debug, Default)]
 pub(super) struct Ticket {
@@ -127,12 +139,19 @@ pub(super) struct Made {
     pub(super) response: Response,
     /// As the worker reads it: `{ tree, nonce }`.
     pub(super) placeholder: Option<String>,
+    /// It was sent, and reported, in an earlier part of the run.
+    pub(super) past: bool,
 }
 
 impl Made {
     fn new(status: u16, placeholder: Option<String>) -> Self {
         let response = Response { status, headers: Vec::new(), body: Vec::new().into() };
-        Self { response, placeholder }
+        Self { response, placeholder, past: false }
+    }
+
+    /// The answer that an earlier part of the run got.
+    fn past(done: &Done) -> Self {
+        Self { response: done.response(), placeholder: None, past: true }
     }
 }
 
@@ -154,6 +173,22 @@ impl Gate {
             Self::Rehearsal(it) => it.decide(asked),
             Self::Replay(it) => it.decide(asked),
             Self::Apply(it) => it.decide(asked),
+        }
+    }
+
+    /// Decides what becomes of a file to save.
+    ///
+    /// # Errors
+    /// When the confirmed plan does not have it.
+    pub(super) fn save(&self, name: &str) -> Result<Saving, HostError> {
+        match self {
+            Self::Open => Ok(Saving::Now),
+            Self::Rehearsal(it) => {
+                it.save(name);
+                Ok(Saving::Planned)
+            }
+            Self::Replay(_) => Ok(Saving::Planned),
+            Self::Apply(it) => it.save(name),
         }
     }
 

@@ -1,6 +1,9 @@
 //! The rehearsal: reads run live, writes are recorded and answered by placeholders.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{
+    collections::BTreeSet,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
 use api_client::{request::Request, transport::Response};
 use serde_json::{Value, json};
@@ -33,6 +36,7 @@ struct State {
     writes: usize,
     observations: Vec<String>,
     stale: bool,
+    saves: BTreeSet<String>,
 }
 
 /// One request of the rehearsal with its answer, in the order of asking.
@@ -73,9 +77,16 @@ pub(in super::super) struct Rehearsed {
     pub(in super::super) observations: Vec<String>,
     /// A read ran after a write, and could not see it.
     pub(in super::super) stale: bool,
+    /// Names of the files the script saves.
+    pub(in super::super) saves: BTreeSet<String>,
 }
 
 impl Rehearsed {
+    /// Whether there is nothing to confirm.
+    pub(in super::super) fn writes_nothing(&self) -> bool {
+        self.writes.is_empty() && self.saves.is_empty()
+    }
+
     /// Whether the script was given anything that is not real.
     pub(in super::super) fn has_placeholders(&self) -> bool {
         self.steps.iter().any(|it| match &it.answer {
@@ -112,8 +123,14 @@ impl Rehearsal {
             writes: 0,
             observations: Vec::new(),
             stale: false,
+            saves: BTreeSet::new(),
         };
         Self { nonce, done, state: Mutex::new(state) }
+    }
+
+    /// Notes a file to save.
+    pub(super) fn save(&self, name: &str) {
+        self.lock().saves.insert(name.to_owned());
     }
 
     pub(super) fn nonce(&self) -> &str {
@@ -133,6 +150,7 @@ impl Rehearsal {
             steps,
             observations: std::mem::take(&mut state.observations),
             stale: state.stale,
+            saves: std::mem::take(&mut state.saves),
         }
     }
 
@@ -143,9 +161,7 @@ impl Rehearsal {
     pub(super) fn decide(&self, asked: &Asked<'_>) -> Decision {
         let mut state = self.lock();
         match state.past.take(asked) {
-            Ok(Some(done)) => {
-                return Decision::Answer(Made { response: done.response(), placeholder: None });
-            }
+            Ok(Some(done)) => return Decision::Answer(Made::past(&done)),
             Ok(None) => {}
             Err(message) => return Decision::Halt(HostError::new("PlanError", message)),
         }

@@ -65,9 +65,7 @@ impl Replay {
     pub(super) fn decide(&self, asked: &Asked<'_>) -> Decision {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match state.past.take(asked) {
-            Ok(Some(done)) => {
-                return Decision::Answer(Made { response: done.response(), placeholder: None });
-            }
+            Ok(Some(done)) => return Decision::Answer(Made::past(&done)),
             Ok(None) => {}
             Err(message) => return Decision::Halt(HostError::new("PlanError", message)),
         }
@@ -117,7 +115,7 @@ impl State {
                     let tree = super::placeholder::Tree::Known(json);
                     wire(&tree.faked(nonce, &mut self.fakes, &is_used), nonce)
                 });
-                Made { response: response?, placeholder }
+                Made { response: response?, placeholder, past: false }
             }
             StepAnswer::Made(status, tree) => {
                 let tree = tree.map(|it| it.faked(nonce, &mut self.fakes, &is_used));

@@ -38,6 +38,7 @@ impl Plan {
             .iter()
             .enumerate()
             .filter_map(|(at, write)| entry(cx, at + 1, write, &self.nonce))
+            .chain(self.saves.iter().map(|name| saved(name, &self.nonce)))
             .collect();
         format!("[{}]", entries.join(","))
     }
@@ -70,9 +71,16 @@ impl Plan {
                 }
             }
         }
+        let mut counts = self.counts(cx);
+        if !self.saves.is_empty() {
+            hosts.extend(hosts.is_empty().then(|| "this machine".to_owned()));
+            paths.extend(self.saves.iter().map(|name| shortened(&show::text(name, &self.nonce))));
+            let separator = if counts.is_empty() { "" } else { ", " };
+            counts = format!("{counts}{separator}save {}", self.saves.len());
+        }
         let more = paths.len() > PATHS_NAMED;
         paths.truncate(PATHS_NAMED);
-        let mut line = format!("{}: {} ({}", hosts.join(", "), self.counts(cx), paths.join(", "));
+        let mut line = format!("{}: {counts} ({}", hosts.join(", "), paths.join(", "));
         line.push_str(if more { " …)" } else { ")" });
         if !self.complete {
             line.push_str(", more may follow");
@@ -120,6 +128,11 @@ fn entry(cx: &Context, number: usize, write: &PlannedWrite, nonce: &str) -> Opti
     Some(entry)
 }
 
+/// A file that is saved, as an entry of the plan.
+fn saved(name: &str, nonce: &str) -> String {
+    format!("{{\"save\":{}}}", quoted(&show::text(name, nonce)))
+}
+
 fn push(entry: &mut String, key: &str, json: &str) {
     entry.extend([",\"", key, "\":", json]);
 }
@@ -145,7 +158,8 @@ pub(in super::super) fn listing(cx: &Context, plan: &Plan) -> String {
         let body = write.wish.body_text().map(|it| show::json(it, &plan.nonce)).unwrap_or_default();
         Some(format!("{}. {method} {path} {body}\n", at + 1))
     };
-    plan.writes.iter().enumerate().filter_map(line).collect()
+    let saves = plan.saves.iter().map(|name| format!("save {}\n", show::text(name, &plan.nonce)));
+    plan.writes.iter().enumerate().filter_map(line).chain(saves).collect()
 }
 
 /// Writes that change the same item as an earlier one of the plan: their state is the plan's own.

@@ -106,7 +106,7 @@ impl FromStr for Pattern {
 
 /// Whether `text` matches `pattern`, where `*` stands for any run of characters, slashes too.
 /// Letters match in either case: a deny rule must not miss for a capital.
-fn glob(pattern: &str, text: &str) -> bool {
+pub(crate) fn glob(pattern: &str, text: &str) -> bool {
     let pattern = pattern.to_lowercase();
     let text = text.to_lowercase();
     let mut parts = pattern.split('*');

@@ -6,11 +6,15 @@
 mod access;
 mod arguments;
 mod effect;
+mod flow;
 mod names;
 
+pub(crate) use access::glob;
 pub use access::{Access, BadPattern, Pattern};
 pub use arguments::Warnings;
 pub use effect::{Effect, effect_of};
+pub use flow::Flows;
+pub(super) use flow::Sources;
 
 use std::fmt;
 
@@ -48,6 +52,8 @@ pub enum Rule {
     Credentials,
     /// Not an origin of this API.
     Origin,
+    /// What was read from another API may not be sent to this one.
+    Flow,
 }
 
 impl Rule {
@@ -61,6 +67,7 @@ impl Rule {
             Self::Arguments => "arguments",
             Self::Credentials => "credentials",
             Self::Origin => "origin",
+            Self::Flow => "flow",
         }
     }
 }
@@ -167,7 +174,7 @@ impl Policy<'_> {
         };
         let effect = effect_of(summary, &self.api.profile);
         let shown = format!("`{} {}` ({})", summary.method, summary.path, summary.id);
-        if let Some(reason) = self.access.refuses(summary, effect) {
+        if let Some(reason) = self.api.refuses(self.access, summary, effect) {
             return Err(Refusal::new(
                 Rule::NotGranted,
                 format!("{shown} is not granted: {reason}"),
@@ -209,7 +216,9 @@ impl Policy<'_> {
         let near: Vec<_> = indices
             .iter()
             .filter_map(|&index| self.document().summaries().get(index))
-            .filter(|it| self.access.refuses(it, effect_of(it, &self.api.profile)).is_none())
+            .filter(|it| {
+                self.api.refuses(self.access, it, effect_of(it, &self.api.profile)).is_none()
+            })
             .map(|it| format!("`{} {}` ({})", it.method, it.path, it.id))
             .collect();
         if near.is_empty() {
@@ -228,7 +237,7 @@ impl Policy<'_> {
 const NEAREST: usize = 3;
 
 /// What a call brings, whichever way it was written, before it is built into a request.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct CallArguments<'a> {
     /// Path parameters by name.
     pub path: Vec<(String, serde_json::Value)>,

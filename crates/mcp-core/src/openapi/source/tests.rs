@@ -30,13 +30,15 @@ struct Upstream {
 
 impl Upstream {
     /// `answer` gets the number of the request and its head, and gives a whole response.
-    async fn start(answer: impl Fn(usize, &str) -> String + Send + Sync + 'static) -> Self {
+    async fn start<A: Into<Vec<u8>>>(
+        answer: impl Fn(usize, &str) -> A + Send + Sync + 'static,
+    ) -> Self {
         Self::start_slow(Duration::ZERO, answer).await
     }
 
-    async fn start_slow(
+    async fn start_slow<A: Into<Vec<u8>>>(
         delay: Duration,
-        answer: impl Fn(usize, &str) -> String + Send + Sync + 'static,
+        answer: impl Fn(usize, &str) -> A + Send + Sync + 'static,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = Url::parse(&format!("http://{}", listener.local_addr().unwrap())).unwrap();
@@ -50,9 +52,9 @@ impl Upstream {
                 }
                 let head = String::from_utf8(head).unwrap().to_ascii_lowercase();
                 time::sleep(delay).await;
-                let response = answer(count.fetch_add(1, Ordering::Relaxed), &head);
+                let response = answer(count.fetch_add(1, Ordering::Relaxed), &head).into();
                 log.lock().unwrap().push(head);
-                drop(stream.write_all(response.as_bytes()).await);
+                drop(stream.write_all(&response).await);
             }
         });
         Self { base, requests }
@@ -125,6 +127,71 @@ async fn the_instances_own_document_is_fetched_once_and_with_the_credential() {
     assert_eq!(upstream.count(), 1);
     assert!(upstream.last().starts_with("get /schema/ http/1.1\r\n"), "{}", upstream.last());
     assert!(upstream.last().contains("authorization: bearer t0ken-t0ken"));
+}
+
+#[tokio::test]
+async fn a_redirect_is_followed_and_names_the_place_of_the_document() {
+    let upstream = Upstream::start(|_, head| match head.starts_with("get /schema/ ") {
+        true => response("302 Found", "location: /files/openapi.json\r\n", ""),
+        false => json("", &text("1")),
+    })
+    .await;
+    let source = DocumentSource::new(upstream.options("/schema/"));
+    assert_eq!(outcome(&source).await, Ok(sha256(text("1").as_bytes())));
+    assert!(upstream.last().starts_with("get /files/openapi.json "), "{}", upstream.last());
+    assert!(upstream.last().contains("authorization: bearer t0ken-t0ken"));
+    // Relative servers are read against it.
+    let found = source.get(soon()).await.unwrap().document.document_url();
+    assert_eq!(found, Some(upstream.base.join("files/openapi.json").unwrap()));
+}
+
+#[tokio::test]
+async fn a_redirect_to_plain_http_elsewhere_is_not_followed() {
+    let elsewhere = Upstream::start(|_, _| json("", &text("2"))).await;
+    let location = format!("location: {}openapi.json\r\n", elsewhere.base);
+    let upstream = Upstream::start(move |_, _| response("302 Found", &location, "")).await;
+    let source = DocumentSource::new(upstream.options("/schema/"));
+    let failure = outcome(&source).await.unwrap_err();
+    assert!(failure.contains("cannot be fetched from"), "{failure}");
+    assert_eq!(elsewhere.count(), 0);
+}
+
+#[tokio::test]
+async fn a_compressed_document_is_unpacked() {
+    let upstream = Upstream::start(|_, head| {
+        assert!(head.contains("accept-encoding: ") && head.contains("gzip"), "{head}");
+        let packed = gzip(text("1").as_bytes());
+        let headers = "content-type: application/json\r\ncontent-encoding: gzip\r\n";
+        let length = packed.len();
+        let mut answer = format!(
+            "HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n{headers}\r\n"
+        )
+        .into_bytes();
+        answer.extend_from_slice(&packed);
+        answer
+    })
+    .await;
+    let source = DocumentSource::new(upstream.options("/schema/"));
+    assert_eq!(outcome(&source).await, Ok(sha256(text("1").as_bytes())));
+}
+
+/// A gzip stream that holds the bytes as they are.
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut checksum = u32::MAX;
+    for byte in bytes {
+        checksum ^= u32::from(*byte);
+        for _ in 0..8 {
+            checksum = (checksum >> 1) ^ (0xedb8_8320 * (checksum & 1));
+        }
+    }
+    let length = u16::try_from(bytes.len()).unwrap();
+    let mut packed = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255, 1];
+    packed.extend_from_slice(&length.to_le_bytes());
+    packed.extend_from_slice(&(!length).to_le_bytes());
+    packed.extend_from_slice(bytes);
+    packed.extend_from_slice(&(!checksum).to_le_bytes());
+    packed.extend_from_slice(&u32::from(length).to_le_bytes());
+    packed
 }
 
 #[tokio::test]

@@ -44,6 +44,10 @@ fn unknown_name(name: &str, api: &str, names: &[&str]) -> String {
         "fs" | "path" | "os" | "Buffer" | "child_process" => {
             ": there are no files and no Node modules here; return what you need instead".to_owned()
         }
+        "files" => {
+            ": this server was started without `--files DIR`, which names a directory for them"
+                .to_owned()
+        }
         "setInterval" => ": use `await sleep(ms)` in a loop".to_owned(),
         _ => {
             let apis: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
@@ -54,6 +58,9 @@ fn unknown_name(name: &str, api: &str, names: &[&str]) -> String {
 
 fn unknown_member(callee: &str, names: &[&str]) -> String {
     let Some((object, member)) = callee.rsplit_once('.') else { return String::new() };
+    if object == "files" && names.contains(&object) {
+        return ": `files` has `read`, `save` and `list`".to_owned();
+    }
     if names.contains(&object) && !MEMBERS.contains(&member) {
         return match member {
             "get" | "head" | "post" | "put" | "patch" | "delete" | "fetch" => format!(

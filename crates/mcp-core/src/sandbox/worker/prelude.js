@@ -208,7 +208,12 @@
       }
     }
     const itself = (value) => (value.placeholder === undefined ? value : grow(value.placeholder));
-    const apis = map(names, (_, binding) => {
+    const apis = map(names, (own, binding) => {
+      if (own[0] === "files") {
+        const call = (name) => (...values) => begin(binding, name, values, itself);
+        fixed(globalThis, "files", freeze({ read: call("read"), save: call("save"), list: call("list") }));
+        return undefined;
+      }
       const api = {
         request: (...values) => begin(binding, "request", values, respond),
         call: (...values) => begin(binding, "call", values, respond),

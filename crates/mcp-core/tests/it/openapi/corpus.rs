@@ -7,7 +7,7 @@ use mcp_core::openapi::{Depth, Document, Method, full, line, schema, signature};
 use super::{read, shared};
 
 /// Operations by an independent count.
-const DOCUMENTS: [(&str, usize); 31] = [
+pub(super) const DOCUMENTS: [(&str, usize); 31] = [
     ("adyen-capital-v31.json", 12),
     ("airflow.yaml", 128),
     ("argocd-v2.json", 106),

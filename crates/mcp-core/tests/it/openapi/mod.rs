@@ -9,6 +9,7 @@
 mod cases;
 mod corpus;
 mod hostile;
+mod kinds;
 mod typed_view;
 
 use std::fs;

@@ -11,8 +11,11 @@ use serde_json::Value;
 
 use super::{parse, read, shared};
 
-/// Clean documents of version 3.0. The largest, Microsoft Graph, is left out for its size.
-const CLEAN: [&str; 17] = [
+/// Of a document with more paths than this, every second, third, … is compared.
+const MANY_PATHS: usize = 1_000;
+
+/// Clean documents of version 3.0.
+const CLEAN: [&str; 18] = [
     "asana.yaml",
     "authentik.yaml",
     "box.json",
@@ -24,6 +27,7 @@ const CLEAN: [&str; 17] = [
     "gitlab.json",
     "jira.json",
     "kubernetes.json",
+    "msgraph.json",
     "pagerduty.json",
     "sentry.json",
     "stripe.json",
@@ -37,7 +41,8 @@ fn the_model_agrees_with_openapiv3_on_clean_documents() {
     let Some(folder) = shared("specs") else { return };
     for name in CLEAN.iter().filter(|name| folder.join(name).is_file()) {
         let path = folder.join(name);
-        let raw = value(&path);
+        let mut raw = value(&path);
+        let kept = thin(&mut raw);
         let typed: OpenAPI =
             serde_json::from_value(raw.clone()).unwrap_or_else(|error| panic!("{name}: {error}"));
         let document = read(&path);
@@ -50,8 +55,17 @@ fn the_model_agrees_with_openapiv3_on_clean_documents() {
                 count += 1;
             }
         }
-        assert_eq!(count, document.len(), "{name}");
+        let expected = document.summaries().iter().filter(|it| kept.contains(&it.path)).count();
+        assert_eq!(count, expected, "{name}");
     }
+}
+
+/// Leaves out paths where there are many; answers those that stay.
+fn thin(raw: &mut Value) -> BTreeSet<String> {
+    let paths = raw["paths"].as_object_mut().unwrap();
+    let step = paths.len().div_ceil(MANY_PATHS);
+    *paths = std::mem::take(paths).into_iter().step_by(step).collect();
+    paths.keys().cloned().collect()
 }
 
 fn value(path: &Path) -> Value {
