@@ -105,10 +105,14 @@ impl Constraints {
     /// The arguments with the pinned values, where the tool has such a parameter.
     pub(crate) fn inject<'a>(
         &self,
-        schema: &Schema,
+        schema: impl FnOnce() -> Schema,
         arguments: &'a Map<String, Value>,
     ) -> Cow<'a, Map<String, Value>> {
         let mut arguments = Cow::Borrowed(arguments);
+        if self.pinned().next().is_none() {
+            return arguments;
+        }
+        let schema = schema();
         for (name, value) in self.pinned().filter(|(name, _)| schema.get(name).is_some()) {
             arguments.to_mut().insert(name.to_owned(), Value::from(value));
         }
@@ -165,7 +169,7 @@ mod tests {
         let mut given = json!({"organizationSlug": "other", "projectSlug": "x", "query": "q"});
         let given = given.as_object_mut().unwrap();
         constraints.strip(given);
-        let arguments = constraints.inject(&full, given).into_owned();
+        let arguments = constraints.inject(|| full, given).into_owned();
         assert_eq!(
             Value::Object(arguments),
             json!({"query": "q", "organizationSlug": "acme", "projectSlugOrId": "web"})

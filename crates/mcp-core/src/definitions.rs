@@ -1,5 +1,7 @@
 //! The catalog as data and as a page for people: what `cargo xtask definitions` writes down.
 
+use std::fmt::Write as _;
+
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -8,6 +10,9 @@ use crate::{
     special, surfaces,
     tool::{Definition, Spec},
 };
+
+/// Tools that are no reason to grant a skill: they come with any.
+const UNCOUNTED: &[&str] = &[special::SEARCH, special::EXECUTE, "onboarding_status_update"];
 
 /// One tool as it is written down.
 struct Record {
@@ -85,7 +90,7 @@ pub fn skills() -> Value {
     let skill = |&skill: &Skill| {
         let tools: Vec<_> = records
             .iter()
-            .filter(|it| it.skills.contains(&skill) && !is_gateway(it.definition.name))
+            .filter(|it| it.skills.contains(&skill) && !UNCOUNTED.contains(&it.definition.name))
             .map(|it| it.definition.name)
             .collect();
         json!({
@@ -99,10 +104,6 @@ pub fn skills() -> Value {
         })
     };
     Skill::ALL.iter().map(skill).collect()
-}
-
-fn is_gateway(name: &str) -> bool {
-    name == special::SEARCH || name == special::EXECUTE
 }
 
 /// What each tool costs a model that is told of it, in the order of the catalog.
@@ -119,7 +120,7 @@ pub fn reference() -> String {
     let active = Skills::active();
     for &skill in Skill::ALL {
         let default = if active.has(skill) { "on" } else { "off" };
-        page.push_str(&format!("| `{skill}` | {} | {default} |\n", skill.about()));
+        writeln!(page, "| `{skill}` | {} | {default} |", skill.about()).ok();
     }
     for record in records() {
         describe(&record, &mut page);
@@ -144,9 +145,11 @@ fn describe(record: &Record, page: &mut String) {
         (false, true) => "changes or removes",
     };
     let place = if record.is_direct { "direct" } else { "catalog" };
-    page.push_str(&format!(
-        "\n## {name}\n\n{description}\n\n{place} · {does} · skills: {skills} · scopes: {scopes}\n"
-    ));
+    writeln!(
+        page,
+        "\n## {name}\n\n{description}\n\n{place} · {does} · skills: {skills} · scopes: {scopes}"
+    )
+    .ok();
     if input_schema.0.is_empty() {
         return;
     }
@@ -155,7 +158,7 @@ fn describe(record: &Record, page: &mut String) {
         let required = if argument.required { "required" } else { "" };
         let wanted = argument.kind.wanted_briefly().replace('|', "\\|");
         let words = argument.description.replace('|', "\\|");
-        page.push_str(&format!("| `{}` | {required} | {wanted} | {words} |\n", argument.name));
+        writeln!(page, "| `{}` | {required} | {wanted} | {words} |", argument.name).ok();
     }
 }
 

@@ -49,7 +49,7 @@ pub enum Hint {
 pub enum Topic {
     /// The arguments.
     Input,
-    /// Something that is not there, or not for this token.
+    /// Something that the API does not have, or not for this token; what was looked up is named.
     NotFound,
     /// The token itself.
     Authorization,
@@ -145,7 +145,7 @@ impl ToolError {
             .filter_map(|(name, _)| Some(format!("`{name}` `{}`", given(name)?)))
             .collect();
         if !looked_up.is_empty() {
-            message.push_str(&format!("; looked up: {}", looked_up.join(", ")));
+            *message = format!("{message}; looked up: {}", looked_up.join(", "));
         }
         LOOKED_UP
             .iter()

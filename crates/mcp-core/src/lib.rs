@@ -14,9 +14,9 @@ pub mod context;
 pub mod definitions;
 pub mod docs;
 pub mod error;
+mod failure;
 pub mod openapi;
 pub mod output;
-#[allow(dead_code, reason = "families of tools that follow take the rest of them")]
 mod params;
 mod plain_mode;
 pub mod profile;

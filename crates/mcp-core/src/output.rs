@@ -1,14 +1,7 @@
 //! Results and their size cap: text for the model, cut structurally so that it stays valid JSON.
 
-use api_client::sentry::error::Refusal;
 use indexmap::IndexMap;
 use serde_json::{Value, json, value::RawValue};
-
-use crate::{
-    code_mode,
-    error::{ToolError, UserInputError},
-    surfaces::Reach,
-};
 
 /// What a tool answers.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,83 +66,6 @@ impl Content {
     pub fn with(mut self, part: Part) -> Self {
         self.parts.push(part);
         self
-    }
-}
-
-/// A failure as a paragraph under a heading: the message, then what to do next.
-pub(crate) fn failure_text(error: &ToolError, tool: &str, reach: &Reach) -> Content {
-    match error {
-        ToolError::UserInput(error) => {
-            refused(error, tool);
-            let mut text = format!("**{}**\n\n{}", error.topic.heading(), sentence(&error.message));
-            for hint in error.hints(reach) {
-                text.push_str("\n- ");
-                text.push_str(&hint);
-            }
-            Content::error(text)
-        }
-        ToolError::System(error) => {
-            let (event, sentence) = failed(error.as_ref(), tool);
-            Content::error(format!("**Error**\n\n{sentence}\n\nEvent ID: {event}"))
-        }
-    }
-}
-
-/// A failure as one JSON object.
-pub(crate) fn failure_json(error: &ToolError, tool: &str, reach: &Reach) -> Content {
-    let error = match error {
-        ToolError::UserInput(error) => {
-            refused(error, tool);
-            json!({ "message": error.message, "hints": error.hints(reach) })
-        }
-        ToolError::System(error) => {
-            let (event, _) = failed(error.as_ref(), tool);
-            json!({ "message": format!("internal error; the server's log has it under event `{event}`") })
-        }
-    };
-    Content::error(json!({ "error": error }).to_string())
-}
-
-fn refused(error: &UserInputError, tool: &str) {
-    tracing::info!(tool, message = %error.message, "refused");
-}
-
-/// Logs a failure in full under an event id, and says as much of it as the model may know.
-fn failed(error: &(dyn std::error::Error + Send + Sync + 'static), tool: &str) -> (String, String) {
-    let event = code_mode::confirm::random_token().unwrap_or_else(|_| "unknown".to_owned());
-    let chain = chain(error);
-    tracing::error!(tool, event, error = chain, "internal error");
-    let sentence = match error.downcast_ref::<Refusal>() {
-        Some(refusal) => format!(
-            "Sentry itself failed (HTTP {}); this is not about the arguments. Try again later.",
-            refusal.status
-        ),
-        None => "Something went wrong that other arguments do not change; the server's log has the details."
-            .to_owned(),
-    };
-    (event, sentence)
-}
-
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        source = error.source();
-    }
-    text
-}
-
-/// A fragment as a sentence.
-fn sentence(fragment: &str) -> String {
-    let mut letters = fragment.chars();
-    match letters.next() {
-        Some(first) if !fragment.ends_with(['.', '!', '?']) => {
-            format!("{}{}.", first.to_uppercase(), letters.as_str())
-        }
-        Some(first) => format!("{}{}", first.to_uppercase(), letters.as_str()),
-        None => String::new(),
     }
 }
 
@@ -340,36 +256,9 @@ mod tests {
         let cut = cut_text("é first\né second\né third".to_owned(), 16);
         assert_eq!(
             cut,
-            "é first\n\n… cut: 8 of 28 bytes are shown; ask for less or narrow the question"
+            "é first\n\n… cut: 8 of 27 bytes are shown; ask for less or narrow the question"
         );
         assert!(cut_text("é".repeat(50), 9).starts_with("éééé\n"));
-    }
-
-    #[test]
-    fn a_failure_is_a_heading_a_sentence_and_the_next_steps_this_session_has() {
-        let error = ToolError::user("`limit` is wrong")
-            .hint("use 1 to 10")
-            .hint_tool("find_teams", "list the teams")
-            .hint_tool("gone", "do nothing");
-        let reach = Reach { direct: vec!["find_teams"], behind: Vec::new() };
-        assert_eq!(
-            failure_text(&error, "t", &reach),
-            Content::error(
-                "**Input Error**\n\n`limit` is wrong.\n- use 1 to 10\n- use `find_teams` to list the teams"
-            )
-        );
-    }
-
-    #[test]
-    fn a_failure_of_ours_shows_an_event_id_and_nothing_of_its_cause() {
-        let error = ToolError::system("SECRET");
-        for content in [
-            failure_text(&error, "t", &Reach::default()),
-            failure_json(&error, "t", &Reach::default()),
-        ] {
-            assert!(content.is_error && !content.text.contains("SECRET"), "{}", content.text);
-            assert!(content.text.to_ascii_lowercase().contains("event"), "{}", content.text);
-        }
     }
 
     #[test]

@@ -13,7 +13,8 @@ use crate::{
     code_mode::{self, definitions},
     context::Context,
     error::ToolError,
-    output::{self, Content},
+    failure,
+    output::Content,
     plain_mode,
     skill::Skill,
     special::{self, ExecuteSentryTool, SearchSentryTools},
@@ -43,8 +44,8 @@ enum Run {
     Curated(Arc<Offer>),
     /// A tool about tools.
     Gateway(Box<dyn Tool>),
-    /// A tool of code mode or plain mode, whose every text is JSON.
-    Code(Box<dyn Tool>),
+    /// A tool that reaches the whole API, with scripts or by single operations; its every text is JSON.
+    Whole(Box<dyn Tool>),
 }
 
 impl Session {
@@ -60,11 +61,13 @@ impl Session {
         }
         // Without the skill to write, code mode is what a read-only operator gets.
         context.access.read_only |= !context.skills.has(Skill::ApiWrite);
-        if has_code(&context) {
-            tools.extend(code_mode::tools(&context).into_iter().map(Run::Code));
-        }
-        if has_plain(&context) {
-            tools.extend(plain_mode::tools(&context).into_iter().map(Run::Code));
+        if reaches_api(&context) {
+            let whole = match context.surface {
+                Surface::Plain => plain_mode::tools(&context),
+                Surface::CodeMode | Surface::CatalogAndCode => code_mode::tools(&context),
+                Surface::Catalog => Vec::new(),
+            };
+            tools.extend(whole.into_iter().map(Run::Whole));
         }
         let shown: Vec<_> = tools.into_iter().map(|run| Shown::new(run, &context)).collect();
         context.reach = Arc::new(reach(&shown, &offers));
@@ -90,11 +93,14 @@ impl Session {
                 special::EXECUTE
             ));
         }
-        if has_code(&self.context) {
-            parts.push(definitions::instructions(&self.context));
-        }
-        if has_plain(&self.context) {
-            parts.push(plain_mode::instructions(&self.context));
+        if reaches_api(&self.context) {
+            match self.context.surface {
+                Surface::Plain => parts.push(plain_mode::instructions(&self.context)),
+                Surface::CodeMode | Surface::CatalogAndCode => {
+                    parts.push(definitions::instructions(&self.context));
+                }
+                Surface::Catalog => {}
+            }
         }
         parts.join("\n")
     }
@@ -115,7 +121,7 @@ impl Session {
         let cx = &self.context;
         let outcome = match &shown.run {
             Run::Curated(offer) => offer.call(cx, caller, arguments).await,
-            Run::Gateway(tool) | Run::Code(tool) => {
+            Run::Gateway(tool) | Run::Whole(tool) => {
                 match shown.definition.input_schema.coerce(name, arguments) {
                     Ok(arguments) => tool.call(cx, caller, &arguments).await,
                     Err(error) => Err(error),
@@ -123,8 +129,8 @@ impl Session {
             }
         };
         Ok(outcome.unwrap_or_else(|error| match shown.run {
-            Run::Curated(_) | Run::Gateway(_) => output::failure_text(&error, name, &cx.reach),
-            Run::Code(_) => output::failure_json(&error, name, &cx.reach),
+            Run::Curated(_) | Run::Gateway(_) => failure::text(&error, name, &cx.reach),
+            Run::Whole(_) => failure::json(&error, name, &cx.reach),
         }))
     }
 
@@ -156,18 +162,19 @@ impl Session {
     }
 }
 
-/// Whether scripts can be run here. A pinned session has none: a script could reach beyond the pin.
+/// Whether the whole API is granted. Not in a pinned session: an operation could reach beyond the pin.
+fn reaches_api(cx: &Context) -> bool {
+    cx.skills.has(Skill::ApiRead) && !cx.constraints.is_pinned()
+}
+
+/// Whether scripts can be run here.
 fn has_code(cx: &Context) -> bool {
-    cx.surface.has_code() && reaches_the_api(cx)
+    cx.surface.has_code() && reaches_api(cx)
 }
 
 /// Whether single operations can be called here.
 fn has_plain(cx: &Context) -> bool {
-    cx.surface == Surface::Plain && reaches_the_api(cx)
-}
-
-fn reaches_the_api(cx: &Context) -> bool {
-    cx.skills.has(Skill::ApiRead) && !cx.constraints.is_pinned()
+    cx.surface == Surface::Plain && reaches_api(cx)
 }
 
 fn reach(shown: &[Shown], offers: &Offers) -> Reach {
@@ -184,7 +191,7 @@ impl Shown {
     fn new(run: Run, cx: &Context) -> Self {
         let (definition, output_schema) = match &run {
             Run::Curated(offer) => (offer.definition(cx).clone(), offer.tool.output_schema()),
-            Run::Gateway(tool) | Run::Code(tool) => (tool.definition(cx), tool.output_schema()),
+            Run::Gateway(tool) | Run::Whole(tool) => (tool.definition(cx), tool.output_schema()),
         };
         Self { definition, output_schema, run }
     }
@@ -195,6 +202,8 @@ pub(crate) struct Offers(Vec<Arc<Offer>>);
 
 /// A tool of the catalog, as this session has it.
 pub(crate) struct Offer {
+    /// Its position in the catalog.
+    place: usize,
     tool: &'static dyn Registered,
     spec: Spec,
     /// Made when somebody asks.
@@ -217,9 +226,12 @@ impl Offers {
         if !cx.surface.has_catalog() || cx.sentry().is_none() {
             return Self(Vec::new());
         }
-        let offers = catalog::ALL.iter().map(|&tool| (tool, tool.spec()));
-        let available = offers.filter(|(_, spec)| spec.is_available(cx));
-        let offer = |(tool, spec)| Arc::new(Offer { tool, spec, definition: OnceLock::new() });
+        let tools =
+            catalog::ALL.iter().enumerate().map(|(place, &tool)| (place, tool, tool.spec()));
+        let available = tools.filter(|(_, _, spec)| spec.is_available(cx));
+        let offer = |(place, tool, spec)| {
+            Arc::new(Offer { place, tool, spec, definition: OnceLock::new() })
+        };
         Self(available.map(offer).collect())
     }
 
@@ -263,7 +275,10 @@ impl Offer {
     }
 
     fn definition(&self, cx: &Context) -> &Definition {
-        self.definition.get_or_init(|| self.tool.definition(cx))
+        self.definition.get_or_init(|| match catalog::whole_definition(self.place) {
+            Some(whole) => whole.under(&cx.constraints),
+            None => self.tool.definition(cx),
+        })
     }
 
     /// What a search answers of it.

@@ -8,7 +8,9 @@ mod schema;
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
-use crate::{caller::Caller, context::Context, error::ToolError, output::Content};
+use crate::{
+    caller::Caller, constraints::Constraints, context::Context, error::ToolError, output::Content,
+};
 
 pub(crate) use curated::{Call, CuratedTool, Hidden, Markdown, Registered, Spec, Structured};
 pub(crate) use derive::CLEARABLE;
@@ -74,6 +76,14 @@ pub struct Definition {
     pub effect: Effect,
     /// Where it reaches.
     pub world: World,
+}
+
+impl Definition {
+    /// The same without the parameters a session is pinned to.
+    pub(crate) fn under(&self, constraints: &Constraints) -> Self {
+        let input_schema = constraints.hide(self.input_schema.clone());
+        Self { input_schema, ..self.clone() }
+    }
 }
 
 /// A tool.

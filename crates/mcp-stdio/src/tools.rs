@@ -49,8 +49,16 @@ impl ToolSettings {
             && matches!(settings.surface, Some(Surface::CodeMode | Surface::Plain))
         {
             return Err(SetupError::new(
-                "a session that is limited to an organization or project has no code mode",
+                "a session that is limited to an organization or project has the catalog alone",
                 "leave `--surface` out, or use `--surface catalog`",
+            ));
+        }
+        let surface = settings.surface.unwrap_or(Surface::CodeMode);
+        let has_catalog = has_sentry && (settings.surface.is_none() || surface.has_catalog());
+        if !has_catalog && !settings.skills.has(Skill::ApiRead) {
+            return Err(SetupError::new(
+                "the granted skills are the catalog's, which is not shown: there would be no tools",
+                "grant api-read or api-write, or use `--surface catalog` with Sentry",
             ));
         }
         Ok(settings)
@@ -235,7 +243,7 @@ mod tests {
             ),
             (
                 &["--project-slug", "web", "--surface", "code-mode"],
-                "a session that is limited to an organization or project has no code mode",
+                "a session that is limited to an organization or project has the catalog alone",
             ),
             (&["--docs-url", "ftp://x"], "`--docs-url` is `ftp://x`, which is not an http"),
         ];
@@ -255,6 +263,7 @@ mod tests {
                 .to_string()
         };
         assert!(refused(&["--surface", "catalog"]).contains("the catalog is Sentry's"));
+        assert!(refused(&["--skills", "inspect"]).contains("there would be no tools"));
         assert!(refused(&["--project-slug", "web"]).starts_with("`--project-slug` is for Sentry"));
     }
 

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    error::{ToolError, Topic},
+    error::ToolError,
     output::Content,
     params::{EventId, OrganizationSlug, ProjectSlug, RegionUrl, ResourceId},
     render::{Page, file_part, inline, is_text},
@@ -51,8 +51,9 @@ impl CuratedTool for GetEventAttachment {
         };
         let Some(attachment) = listed.items.iter().find(|it| it.id == wanted) else {
             let message = format!("the event has no attachment `{wanted}`");
-            return Err(ToolError::about(Topic::NotFound, message)
-                .hint("leave `attachmentId` out to list the attachments"));
+            return Err(
+                ToolError::user(message).hint("leave `attachmentId` out to list the attachments")
+            );
         };
         let download = sentry.attachment(organization, project, event, wanted).await?;
         Ok(show(attachment, &download))

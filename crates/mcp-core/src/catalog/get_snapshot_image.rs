@@ -11,7 +11,7 @@ use serde::Deserialize;
 use url::Url;
 
 use crate::{
-    error::{ToolError, Topic},
+    error::ToolError,
     output::{Content, Part},
     params::{OrganizationSlug, RegionUrl},
     render::{Page, dimensions, file_part, inline, picture_type},
@@ -71,8 +71,9 @@ impl CuratedTool for GetSnapshotImage {
         let places = places(&detail);
         if places.is_empty() {
             let message = format!("the snapshot has no picture of `{}`", inline(image));
-            return Err(ToolError::about(Topic::NotFound, message)
-                .hint_tool("get_snapshot", "list the snapshot's images"));
+            return Err(
+                ToolError::user(message).hint_tool("get_snapshot", "list the snapshot's images")
+            );
         }
         check_project(cx, &params, &places)?;
         let mut content = Content::text(facts(&params, &detail).into_text());

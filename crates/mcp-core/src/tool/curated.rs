@@ -267,9 +267,7 @@ impl<T: CuratedTool + std::fmt::Debug> Registered for T {
 #[async_trait]
 impl<T: CuratedTool + std::fmt::Debug> Tool for T {
     fn definition(&self, cx: &Context) -> Definition {
-        let definition = self.whole_definition();
-        let input_schema = cx.constraints.hide(definition.input_schema);
-        Definition { input_schema, ..definition }
+        self.whole_definition().under(&cx.constraints)
     }
 
     fn output_schema(&self) -> Option<Map<String, Value>> {
@@ -282,7 +280,7 @@ impl<T: CuratedTool + std::fmt::Debug> Tool for T {
         caller: &dyn Caller,
         arguments: &Map<String, Value>,
     ) -> Result<Content, ToolError> {
-        let arguments = cx.constraints.inject(&derive::arguments::<T::Params>(), arguments);
+        let arguments = cx.constraints.inject(derive::arguments::<T::Params>, arguments);
         let params = serde_json::from_value(Value::Object(arguments.clone().into_owned()))
             .map_err(|error| {
                 ToolError::user(format!("the arguments of `{}`: {error}", T::SPEC.name))

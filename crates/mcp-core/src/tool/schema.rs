@@ -255,7 +255,7 @@ impl ArgumentType {
 }
 
 /// A largest value from here on is no bound that anyone needs to know.
-const UNBOUNDED: i64 = u32::MAX as i64;
+const UNBOUNDED: i64 = 4_294_967_295;
 
 fn text(value: Value) -> Option<String> {
     match value {
