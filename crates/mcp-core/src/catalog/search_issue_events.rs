@@ -49,7 +49,7 @@ impl CuratedTool for SearchIssueEvents {
     const SPEC: Spec = Spec {
         name: "search_issue_events",
         title: "Search issue events",
-        description: "List single events of one issue, filtered by tags, environment, release, user or text: when, to whom, in which release it happened. Look at one with `get_issue_details` and its `eventId`.",
+        description: "List single events of one issue, filtered by tags, environment, release, user or text: when, to whom, in which release it happened. Look at one by its id with `get_issue_details`.",
         skills: &[Skill::Inspect, Skill::Triage],
         scopes: &["event:read"],
         ..Spec::READ

@@ -286,6 +286,6 @@ mod tests {
         let sentry =
             Sentry::with_fault(fault("GET", LIST, 200, r#"[{"id":"7"},{"id":8,"count":null}]"#));
         let text = sentry.call("search_issues", with(json!({}))).await;
-        assert!(text.contains("1. 7: ") && text.contains("2. 8: "), "{text}");
+        assert!(text.contains("1. 7: (no title)") && text.contains("2. 8: (no title)"), "{text}");
     }
 }

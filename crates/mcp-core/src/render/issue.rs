@@ -133,7 +133,8 @@ pub(crate) fn issue_row(
     link: &str,
     now: SystemTime,
 ) {
-    sheet.line(format!("{number}. {}: {}", issue_name(issue), shorten(&issue.title, 200)));
+    let title = if issue.title.trim().is_empty() { "(no title)" } else { &issue.title };
+    sheet.line(format!("{number}. {}: {}", issue_name(issue), shorten(title, 200)));
     let category = issue.issue_category.as_deref().filter(|it| *it != "error");
     let counts = [
         issue.count.as_ref().map(|it| format!("{it} events")),

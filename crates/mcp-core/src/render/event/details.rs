@@ -58,7 +58,7 @@ pub(super) fn contexts(sheet: &mut Sheet, event: &Event) {
     for (name, context) in contexts.take(MOST_CONTEXTS) {
         let Some(context) = context.as_object() else { continue };
         let mut context = context.clone();
-        context.remove("type");
+        context.shift_remove("type");
         sheet.section(format!("Context: {}", shorten(name, 60)));
         fields(sheet, &context, MOST_FIELDS, LONGEST_VALUE);
     }
