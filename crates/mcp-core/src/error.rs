@@ -84,6 +84,7 @@ const LOOKED_UP: &[(&str, Option<Hint>)] = &[
     ("issueId", lists("search_issues", "search the issues")),
     ("issueUrl", None),
     ("eventId", None),
+    ("tagKey", None),
     ("attachmentId", None),
     ("traceId", None),
     ("replayId", None),

@@ -14,7 +14,10 @@ pub mod context;
 pub mod definitions;
 pub mod docs;
 pub mod error;
+#[cfg(test)]
+mod examples;
 mod failure;
+mod issue;
 pub mod openapi;
 pub mod output;
 mod params;
@@ -23,6 +26,7 @@ pub mod profile;
 mod render;
 pub mod sandbox;
 pub mod search;
+mod sentry_url;
 pub mod server;
 mod session;
 pub mod skill;

@@ -69,6 +69,10 @@ texts! {
     RegionUrl: Url, "the organization's region; found out when left out";
     /// Any id of the slug's alphabet.
     ResourceId: Slug, "";
+    /// An issue.
+    IssueId: IssueId, "as in `PROJ-123`, or a number";
+    /// An event of an issue.
+    EventRef: LatestOrHexId, "the event's id; default `latest`";
     /// An event.
     EventId: HexId, "the event's id, 32 hexadecimal digits";
     /// How far back to look.
@@ -83,6 +87,12 @@ texts! {
     Address: Url, "";
     /// Which guided setup it is.
     RunToken: RunToken, "given in the setup's prompt";
+}
+
+impl Default for EventRef {
+    fn default() -> Self {
+        Self("latest".to_owned())
+    }
 }
 
 /// A project's slug, or `all`.

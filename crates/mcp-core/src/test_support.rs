@@ -181,13 +181,12 @@ impl Sentry {
             let event: String = after.chars().take_while(|it| it.is_ascii_alphanumeric()).collect();
             text = text.replace(&event, "EVENT");
         }
-        while let Some((_, after)) =
-            text.split_once("up to the mark ").filter(|it| !it.1.starts_with("MARK"))
-        {
-            let mark: String = after.chars().take_while(|it| it.is_ascii_alphanumeric()).collect();
-            text = text.replace(&mark, "MARK");
-        }
-        text
+        let marks: Vec<String> = text
+            .split("up to the mark ")
+            .skip(1)
+            .map(|after| after.chars().take_while(|it| it.is_ascii_alphanumeric()).collect())
+            .collect();
+        marks.iter().fold(text, |text, mark| text.replace(mark, "MARK"))
     }
 }
 

@@ -51,6 +51,9 @@ pub struct UserReport {
     /// The user's address.
     #[serde(default, deserialize_with = "field")]
     pub email: Option<String>,
+    /// The user as the event has it.
+    #[serde(default, deserialize_with = "field")]
+    pub user: Option<Actor>,
     /// The text.
     #[serde(default, deserialize_with = "field")]
     pub comments: Option<String>,

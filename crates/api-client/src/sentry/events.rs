@@ -63,6 +63,9 @@ pub struct Event {
     /// The release it happened in.
     #[serde(default, deserialize_with = "field")]
     pub release: Option<Value>,
+    /// Name and version of the SDK.
+    #[serde(default, deserialize_with = "field")]
+    pub sdk: Map<String, Value>,
 }
 
 impl Event {

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::error::Error;
 use super::lenient::{field, id, list, optional_id};
+use super::time::TimeRange;
 use super::users::Actor;
 use super::{Client, Page};
 
@@ -144,8 +145,8 @@ pub struct IssueList<'a> {
     pub query: &'a str,
     /// `date`, `freq`, `new`, `user`, `recommended`.
     pub sort: Option<&'a str>,
-    /// How far back, as in `30d`.
-    pub period: Option<&'a str>,
+    /// The time they were seen in.
+    pub time: &'a TimeRange,
     /// The project's numeric id.
     pub project: Option<&'a str>,
     /// At most this many.
@@ -194,17 +195,16 @@ impl Client {
         organization: &str,
         list: &IssueList<'_>,
     ) -> Result<Page<Issue>, Error> {
-        self.get("/api/0/organizations/{organization}/issues/")
+        let call = self
+            .get("/api/0/organizations/{organization}/issues/")
             .path("organization", organization)
             .query("query", list.query)
             .query("sort", list.sort)
-            .query("statsPeriod", list.period)
             .query("project", list.project)
             .query("limit", list.limit)
             .query("cursor", list.cursor)
-            .query("collapse", "unhandled")
-            .page()
-            .await
+            .query("collapse", "unhandled");
+        list.time.apply(call).page().await
     }
 
     /// Returns one issue by number or short id.
@@ -281,7 +281,7 @@ mod tests {
         let list = IssueList {
             query: "is:unresolved",
             sort: Some("freq"),
-            period: Some("14d"),
+            time: &TimeRange::Last("14d".to_owned()),
             project: None,
             limit: 10,
             cursor: None,
@@ -291,7 +291,7 @@ mod tests {
         assert_eq!(found[0].assigned_to.as_ref().unwrap().label().as_deref(), Some("crew"));
         assert_eq!((found[1].count.as_deref(), found[1].metadata.len()), (Some("12"), 0));
         let line = "GET /api/0/organizations/acme/issues/\
-                    ?query=is%3Aunresolved&sort=freq&statsPeriod=14d&limit=10&collapse=unhandled";
+                    ?query=is%3Aunresolved&sort=freq&limit=10&collapse=unhandled&statsPeriod=14d";
         assert_eq!(server.lines(), [line]);
     }
 

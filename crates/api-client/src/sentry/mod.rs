@@ -6,6 +6,7 @@
 pub mod activities;
 pub mod alert_rules;
 pub mod attachments;
+pub mod autofix;
 mod call;
 pub mod dashboards;
 pub mod docs;
@@ -24,6 +25,7 @@ pub mod releases;
 pub mod replays;
 pub mod repositories;
 pub mod snapshots;
+pub mod source_links;
 pub mod tags;
 pub mod teams;
 #[cfg(test)]
@@ -84,6 +86,12 @@ impl Client {
     /// A URL that cannot be a base.
     pub fn at(&self, host: &Url) -> Result<Self, ConfigError> {
         Ok(Self { transport: self.transport.with_base(host.clone())?, deadline: self.deadline })
+    }
+
+    /// Returns the same client with less time: until then, or its own deadline if that is sooner.
+    #[must_use]
+    pub fn until(&self, deadline: Instant) -> Self {
+        Self { deadline: self.deadline.min(deadline), ..self.clone() }
     }
 
     /// The host it talks to.

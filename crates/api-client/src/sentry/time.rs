@@ -124,8 +124,9 @@ fn seconds(period: &str) -> Option<i64> {
     length.checked_mul(unit)
 }
 
-/// Seconds since 1970 of `2026-05-04T09:30[:00[.5]][Z|+01:00]`; without an offset it is UTC.
-fn epoch(text: &str) -> Option<i64> {
+/// Reads `2026-05-04T09:30[:00[.5]][Z|+01:00]` as seconds since 1970; without an offset it is UTC.
+#[must_use]
+pub fn epoch(text: &str) -> Option<i64> {
     let (date, rest) = text.split_once(['T', 't', ' '])?;
     let [year, month, day] = numbers(date, '-', [4, 2, 2])?;
     let (clock, offset) = split_offset(rest)?;

@@ -19,7 +19,7 @@ use super::ALL;
 /// Characters of a description: more is not read.
 const LONGEST_DESCRIPTION: usize = 700;
 /// Words in back quotes that are values or notions, not names of ours.
-const WORDS: &[&str] = &["all", "latest", "null", "python", "slug"];
+const WORDS: &[&str] = &["all", "latest", "me", "null", "python", "slug"];
 
 fn context() -> crate::Context {
     test_support::context("http://127.0.0.1:9", "sntrys_test")

@@ -3,7 +3,9 @@
 //! A new tool is its file and two lines here. What it needs is in [`crate::tool`] (the recipe),
 //! [`crate::params`] (shared parameters) and [`crate::render`] (markdown).
 
+mod add_issue_note;
 mod add_team_to_project;
+mod analyze_issue_with_seer;
 mod create_dsn;
 mod create_project;
 mod create_team;
@@ -22,9 +24,16 @@ mod get_alert_rule;
 mod get_dashboard_details;
 mod get_doc;
 mod get_event_attachment;
+mod get_event_stacktrace;
+mod get_issue_activity;
+mod get_issue_breadcrumbs;
+mod get_issue_details;
+mod get_issue_tag_values;
+mod get_issue_user_reports;
 mod get_latest_base_snapshot;
 mod get_monitor_details;
 mod get_release_details;
+mod get_sentry_resource;
 mod get_snapshot;
 mod get_snapshot_image;
 mod get_uptime_monitor_details;
@@ -33,7 +42,10 @@ mod laws;
 mod onboarding_status_update;
 mod remove_team_from_project;
 mod search_docs;
+mod search_issue_events;
+mod search_issues;
 mod update_dsn;
+mod update_issue;
 mod update_project;
 mod update_uptime_monitor;
 mod whoami;
@@ -66,6 +78,19 @@ pub(crate) const ALL: &[&dyn Registered] = &[
     // Alert rules.
     &find_alert_rules::FindAlertRules,
     &get_alert_rule::GetAlertRule,
+    // Issues.
+    &get_sentry_resource::GetSentryResource,
+    &search_issues::SearchIssues,
+    &get_issue_details::GetIssueDetails,
+    &search_issue_events::SearchIssueEvents,
+    &get_event_stacktrace::GetEventStacktrace,
+    &get_issue_breadcrumbs::GetIssueBreadcrumbs,
+    &get_issue_tag_values::GetIssueTagValues,
+    &get_issue_user_reports::GetIssueUserReports,
+    &get_issue_activity::GetIssueActivity,
+    &update_issue::UpdateIssue,
+    &add_issue_note::AddIssueNote,
+    &analyze_issue_with_seer::AnalyzeIssueWithSeer,
     // Attachments, documentation, snapshots.
     &get_event_attachment::GetEventAttachment,
     &search_docs::SearchDocs,

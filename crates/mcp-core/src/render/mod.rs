@@ -2,9 +2,12 @@
 
 pub(crate) mod alert_rule;
 pub(crate) mod dashboard;
+pub(crate) mod event;
 mod file;
+mod issue;
 pub(crate) mod monitor;
 mod page;
+mod seer;
 mod snapshot;
 pub(crate) mod team;
 pub(crate) mod uptime;
@@ -12,7 +15,12 @@ pub(crate) mod uptime;
 use url::Url;
 
 pub(crate) use file::{dimensions, file_part, is_text, picture_type};
+pub(crate) use issue::{
+    assignee, ignoring, is_about_metric, issue_facts, issue_name, issue_row, issue_status,
+    issue_words,
+};
 pub(crate) use page::{Page, inline};
+pub(crate) use seer::{seer_findings, seer_progress, seer_summary};
 pub(crate) use snapshot::{branch_line, head_line, image_tree};
 
 /// The address of a page for people: `path` begins with `/`, as in `/issues/1/`.

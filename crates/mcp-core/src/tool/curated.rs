@@ -244,14 +244,23 @@ impl Output for Content {
 }
 
 /// A tool as the list of the catalog holds it.
+#[async_trait]
 pub(crate) trait Registered: Tool + std::fmt::Debug {
     /// What it says of itself.
     fn spec(&self) -> Spec;
 
     /// What a session is told that is pinned to nothing.
     fn whole_definition(&self) -> Definition;
+
+    /// Answers as a part of another tool's call, within its time.
+    async fn answer(
+        &self,
+        call: &Call<'_>,
+        arguments: &Map<String, Value>,
+    ) -> Result<Content, ToolError>;
 }
 
+#[async_trait]
 impl<T: CuratedTool + std::fmt::Debug> Registered for T {
     fn spec(&self) -> Spec {
         T::SPEC
@@ -266,6 +275,20 @@ impl<T: CuratedTool + std::fmt::Debug> Registered for T {
             effect: T::SPEC.effect,
             world: World::Open,
         }
+    }
+
+    async fn answer(
+        &self,
+        call: &Call<'_>,
+        arguments: &Map<String, Value>,
+    ) -> Result<Content, ToolError> {
+        let arguments = call.constraints.inject(derive::arguments::<T::Params>, arguments);
+        let params = serde_json::from_value(Value::Object(arguments.clone().into_owned()))
+            .map_err(|error| {
+                ToolError::user(format!("the arguments of `{}`: {error}", T::SPEC.name))
+            })?;
+        let answer = CuratedTool::call(self, call, params).await;
+        answer.map_err(|error| error.looked_up(&arguments))?.into_content(call.limits.result)
     }
 }
 
@@ -285,16 +308,8 @@ impl<T: CuratedTool + std::fmt::Debug> Tool for T {
         caller: &dyn Caller,
         arguments: &Map<String, Value>,
     ) -> Result<Content, ToolError> {
-        let arguments = cx.constraints.inject(derive::arguments::<T::Params>, arguments);
-        let params = serde_json::from_value(Value::Object(arguments.clone().into_owned()))
-            .map_err(|error| {
-                ToolError::user(format!("the arguments of `{}`: {error}", T::SPEC.name))
-            })?;
         let call = Call { cx, deadline: Instant::now() + cx.limits.wall };
-        let work = CuratedTool::call(self, &call, params);
-        let outcome = attended(caller, T::SPEC.title, work).await;
-        let answer = outcome.map_err(|error| error.looked_up(&arguments))?;
-        answer.into_content(cx.limits.result)
+        attended(caller, T::SPEC.title, self.answer(&call, arguments)).await
     }
 }
 

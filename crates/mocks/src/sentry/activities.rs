@@ -95,15 +95,23 @@ fn reports(state: &State, call: &Call<'_>) -> Answer {
         "QUAY-WEB-2" => "Could the lamp be a little brighter?",
         _ => "",
     };
+    let event = state.events.find("issue_id", issue.text("id")).map(|it| it.value("id"));
     let report = row(json!({
         "id": format!("9{}", issue.text("id")),
-        "eventID": state.events.find("issue_id", issue.text("id")).map(|it| it.value("id")),
+        "eventID": event,
         "name": "Ida Lind",
         "email": "ida.lind@customer.test",
         "comments": text,
         "dateCreated": issue.text("last_seen"),
     }));
-    let reports = if text.is_empty() { Vec::new() } else { vec![&report] };
+    let own = issue.list("reports").iter().zip(0_u32..).map(|(report, number)| {
+        let mut report = row(report.clone());
+        report.set("id", format!("8{number}{}", issue.text("id")));
+        report.set("eventID", event.clone());
+        report
+    });
+    let reports: Vec<Row> = if text.is_empty() { own.collect() } else { vec![report] };
+    let reports: Vec<&Row> = reports.iter().collect();
     page::answer(call, &reports, |it| Value::Object(it.clone()))
 }
 

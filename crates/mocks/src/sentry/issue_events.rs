@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::issue_query::Query;
 use super::{State, issues, not_found, page};
 use crate::http::{Answer, Call, Reply};
 use crate::route::{Route, get};
@@ -59,16 +60,9 @@ fn of<'s>(state: &'s State, issue: &Row) -> Vec<&'s Row> {
 
 fn list(state: &State, call: &Call<'_>) -> Answer {
     let issue = issues::find(state, call)?;
-    let query = call.query("query").unwrap_or_default();
+    let query = Query::parse(&call.query("query").unwrap_or_default())?;
     let mut rows = of(state, issue);
-    rows.retain(|it| {
-        query.split_whitespace().all(|token| match token.split_once(':') {
-            Some(("environment", name)) => it.text("environment") == name,
-            Some(("browser", name)) => it.text("browser").starts_with(name),
-            Some(_) => true,
-            None => issue.text("title").to_lowercase().contains(&token.to_lowercase()),
-        })
-    });
+    rows.retain(|it| query.matches_event(issue, it));
     if call.query("sort").as_deref() == Some("timestamp") {
         rows.reverse();
     }
@@ -144,7 +138,11 @@ fn tag(state: &State, call: &Call<'_>) -> Answer {
     Ok(Reply::json(200, &answer))
 }
 
-fn tags(event: &Row) -> Vec<Value> {
+/// The tags of an event, those of a fixture's where it is one.
+pub(super) fn tags(event: &Row) -> Vec<Value> {
+    if let Some(full) = event.get("full") {
+        return full["tags"].as_array().cloned().unwrap_or_default();
+    }
     let tag = |key: &str, value: &str| json!({ "key": key, "value": value });
     vec![
         tag("browser", event.text("browser")),
@@ -155,6 +153,14 @@ fn tags(event: &Row) -> Vec<Value> {
 }
 
 fn view(issue: &Row, event: &Row) -> Value {
+    if let Some(full) = event.get("full") {
+        let mut view = full.clone();
+        view["id"] = event.value("id");
+        view["eventID"] = event.value("id");
+        view["groupID"] = issue.value("id");
+        view["projectID"] = issue.value("project_id");
+        return view;
+    }
     let performance = issue.text("category") == "db_query";
     let kind = if performance { "transaction" } else { "error" };
     json!({

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{State, activities, by_id_or_slug, issue_events, not_found, organization, owner, page};
+use super::issue_query::Query;
+use super::{State, activities, issue_events, not_found, organization, owner, page};
 use crate::fields::{Field, Form, Mode};
 use crate::http::{Answer, Call, Reply};
 use crate::route::{Route, get, put};
@@ -117,13 +118,13 @@ fn list(state: &State, call: &Call<'_>) -> Answer {
     if !SORTS.contains(&sort.as_str()) {
         return Err(Reply::detail(400, &format!("Invalid sort: '{sort}'")));
     }
-    let query = call.query("query").unwrap_or_else(|| "is:unresolved".to_owned());
+    let query = Query::parse(&call.query("query").unwrap_or_else(|| "is:unresolved".to_owned()))?;
     let projects = call.queries("project");
     let mut rows = Vec::new();
     for issue in state.issues.rows() {
         let own = issue.text("project_id");
         let in_project = projects.is_empty() || projects.iter().any(|it| it == own || it == "-1");
-        if in_project && passes(state, issue, &query)? {
+        if in_project && query.matches(state, issue)? {
             rows.push(issue);
         }
     }
@@ -140,43 +141,6 @@ fn list(state: &State, call: &Call<'_>) -> Answer {
     Ok(reply.header("x-hits", &hits))
 }
 
-/// Filters by `is:`, `level:`, `project:`, `assigned:`, the id of an event, and words of the title.
-fn passes(state: &State, issue: &Row, query: &str) -> Result<bool, Reply> {
-    for token in query.split_whitespace() {
-        let found = match token.split_once(':') {
-            Some(("is", "unresolved" | "resolved" | "ignored")) => {
-                token.ends_with(&format!(":{}", issue.text("status")))
-            }
-            Some(("is", "archived")) => issue.text("status") == "ignored",
-            Some(("is", "assigned")) => !issue.text("assigned_to").is_empty(),
-            Some(("is", "unassigned")) => issue.text("assigned_to").is_empty(),
-            Some(("is", other)) => {
-                let text = format!("Invalid value for \"is\" search: \"{other}\"");
-                return Err(Reply::detail(400, &text));
-            }
-            Some(("level", level)) => issue.text("level") == level,
-            Some(("issue.id", id)) => issue.text("id") == id,
-            Some(("project", slug)) => match by_id_or_slug(&state.projects, slug) {
-                Ok(project) => project.text("id") == issue.text("project_id"),
-                Err(_) => {
-                    let text = format!(
-                        "Invalid query. Project(s) {slug} do not exist or are not actively selected."
-                    );
-                    return Err(Reply::detail(400, &text));
-                }
-            },
-            Some(_) | None => {
-                issue.text("title").to_lowercase().contains(&token.to_lowercase())
-                    || issue_events::belongs(state, token, issue.text("id"))
-            }
-        };
-        if !found {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
 fn retrieve(state: &State, call: &Call<'_>) -> Answer {
     let issue = find(state, call)?;
     let mut view = view(state, issue);
@@ -186,7 +150,8 @@ fn retrieve(state: &State, call: &Call<'_>) -> Answer {
 
 fn update(state: &mut State, call: &Call<'_>) -> Answer {
     let mut issue = find(state, call)?.clone();
-    let fields = [
+    let mut fields = conditions();
+    fields.extend([
         Field::choice("status", STATUSES),
         Field::choice(
             "substatus",
@@ -198,18 +163,18 @@ fn update(state: &mut State, call: &Call<'_>) -> Answer {
             ],
         ),
         Field::blank_text("assignedTo").nullable(),
-        Field::natural("ignoreDuration"),
-        Field::natural("ignoreCount"),
-        Field::between("ignoreWindow", 1, 10_080),
-        Field::natural("ignoreUserCount"),
-        Field::between("ignoreUserWindow", 1, 10_080),
-    ];
+        Field::object("statusDetails"),
+    ]);
     let mut form = Form::read(&fields, &call.body()?, Mode::Sent);
     let assignee = form.row.text("assignedTo").to_owned();
     if !assignee.is_empty() && !owner::exists(state, &assignee) {
         form.reject("assignedTo", "Unknown actor input");
     }
-    let sent = form.finish()?;
+    let mut sent = form.finish()?;
+    // Conditions stand beside the status, or in its details.
+    if let Some(Value::Object(details)) = sent.remove("statusDetails") {
+        sent.extend(Form::read(&conditions(), &details, Mode::Sent).finish()?);
+    }
     if let Some(status) = sent.get("status").and_then(Value::as_str) {
         let (status, substatus, details) = settled(call, &sent, status);
         issue.set("status", status);
@@ -232,6 +197,17 @@ fn update(state: &mut State, call: &Call<'_>) -> Answer {
     }
     state.issues.insert(issue.text("id"), issue.clone());
     Ok(Reply::json(200, &view(state, &issue)))
+}
+
+/// What ignoring can depend on; a window is at most a week.
+fn conditions() -> Vec<Field> {
+    vec![
+        Field::natural("ignoreDuration"),
+        Field::natural("ignoreCount"),
+        Field::between("ignoreWindow", 1, 10_080),
+        Field::natural("ignoreUserCount"),
+        Field::between("ignoreUserWindow", 1, 10_080),
+    ]
 }
 
 /// What a status becomes: the stored one, its part, and what it depends on.
@@ -267,7 +243,7 @@ fn external(state: &State, call: &Call<'_>) -> Answer {
         "displayName": "QUAY-204",
         "webUrl": "https://tracker.harbor-lantern.test/browse/QUAY-204",
     });
-    let links = if first { vec![link] } else { Vec::new() };
+    let links = if first { vec![link] } else { issue.list("external").to_vec() };
     Ok(Reply::json(200, &links))
 }
 
@@ -282,6 +258,8 @@ pub(super) fn find<'s>(state: &'s State, call: &Call<'_>) -> Result<&'s Row, Rep
 pub(super) fn view(state: &State, issue: &Row) -> Value {
     let project = state.projects.get(issue.text("project_id"));
     let slug = project.map_or("", |it| it.text("slug"));
+    let titled = || json!({ "title": issue.text("title"), "value": issue.text("culprit") });
+    let metadata = issue.get("metadata").cloned().unwrap_or_else(titled);
     json!({
         "id": issue.text("id"),
         "shortId": issue.text("short_id"),
@@ -295,7 +273,7 @@ pub(super) fn view(state: &State, issue: &Row) -> Value {
         "statusDetails": issue.value("status_details"),
         "substatus": issue.value("substatus"),
         "isPublic": false,
-        "platform": project.map(|it| it.value("platform")),
+        "platform": issue.get("platform").cloned().or(project.map(|it| it.value("platform"))),
         "project": {
             "id": issue.text("project_id"),
             "name": slug,
@@ -305,7 +283,7 @@ pub(super) fn view(state: &State, issue: &Row) -> Value {
         "type": issue.text("type"),
         "issueType": issue.text("type"),
         "issueCategory": issue.text("category"),
-        "metadata": { "title": issue.text("title"), "value": issue.text("culprit") },
+        "metadata": metadata,
         "numComments": activities::notes(state, issue.text("id")).len(),
         "assignedTo": owner::view(state, issue.text("assigned_to")),
         "isBookmarked": false,

@@ -3,12 +3,15 @@
 mod activities;
 mod alert_rules;
 mod attachments;
+mod autofix;
 mod check_ins;
 mod dashboards;
 mod deploys;
 mod detectors;
 mod event_search;
 mod issue_events;
+mod issue_fixtures;
+mod issue_query;
 mod issues;
 mod keys;
 mod members;
@@ -49,6 +52,7 @@ pub(crate) struct State {
     activities: Table,
     alert_rules: Table,
     attachments: Table,
+    autofix_runs: Table,
     check_ins: Table,
     code_mappings: Table,
     dashboards: Table,
@@ -84,6 +88,7 @@ impl engine::State for State {
             ("activities", &self.activities),
             ("alert_rules", &self.alert_rules),
             ("attachments", &self.attachments),
+            ("autofix_runs", &self.autofix_runs),
             ("check_ins", &self.check_ins),
             ("code_mappings", &self.code_mappings),
             ("dashboards", &self.dashboards),
@@ -131,6 +136,7 @@ impl Fixture for Sentry {
             activities: Table::default(),
             alert_rules: Table::default(),
             attachments: Table::default(),
+            autofix_runs: Table::default(),
             check_ins: Table::default(),
             code_mappings: Table::default(),
             dashboards: Table::default(),
@@ -178,6 +184,7 @@ impl Fixture for Sentry {
         issues::seed(&mut state);
         traces::seed(&mut state);
         replays::seed(&mut state);
+        issue_fixtures::seed(&mut state, Random::new(seed, "issues"));
         state
     }
 
@@ -208,6 +215,8 @@ impl Fixture for Sentry {
             traces::routes(),
             event_search::routes(),
             replays::routes(),
+            issue_fixtures::routes(),
+            autofix::routes(),
         ]
         .into_iter()
         .flatten()

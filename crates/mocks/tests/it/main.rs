@@ -11,4 +11,5 @@ mod sentry_core;
 mod sentry_dashboards;
 mod sentry_issues;
 mod sentry_pages;
+mod sentry_triage;
 mod sentry_writes;
