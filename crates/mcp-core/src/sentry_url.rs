@@ -199,7 +199,7 @@ fn monitor(segments: &[&str]) -> Option<Resource> {
     }
     let owned = |it: &&str| (*it).to_owned();
     match rest {
-        ["new", ..] | ["alerts", ..] => None,
+        ["new" | "alerts", ..] => None,
         [slug] => Some(Resource::Monitor { slug: owned(slug), project: None }),
         [project, slug] => {
             Some(Resource::Monitor { slug: owned(slug), project: Some(owned(project)) })

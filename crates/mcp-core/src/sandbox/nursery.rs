@@ -17,6 +17,7 @@ use std::{
 
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
+    io::retry_on_intr,
     net::{
         RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
         SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
@@ -87,7 +88,9 @@ pub(super) fn receive(socket: impl AsFd, bytes: &mut [u8]) -> io::Result<Option<
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
     let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::WAITALL;
-    let received = recvmsg(socket, &mut [IoSliceMut::new(bytes)], &mut ancillary, flags)?;
+    // A wait with a limit is not taken up again after a signal by itself.
+    let received =
+        retry_on_intr(|| recvmsg(&socket, &mut [IoSliceMut::new(bytes)], &mut ancillary, flags))?;
     if received.bytes != expected {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
@@ -109,6 +112,8 @@ pub(super) fn send(
     if !descriptors.is_empty() {
         ancillary.push(SendAncillaryMessage::ScmRights(&descriptors));
     }
-    let sent = sendmsg(socket, &[IoSlice::new(bytes)], &mut ancillary, SendFlags::NOSIGNAL)?;
+    let sent = retry_on_intr(|| {
+        sendmsg(&socket, &[IoSlice::new(bytes)], &mut ancillary, SendFlags::NOSIGNAL)
+    })?;
     if sent == bytes.len() { Ok(()) } else { Err(io::ErrorKind::WriteZero.into()) }
 }

@@ -183,7 +183,15 @@ async fn a_pinned_session_hides_and_fills_in() {
     let flags = ["--organization-slug", ORGANIZATION, "--project-slug", "quay-web"];
     let mut connected = Connected::with(&flags).await;
     let names = connected.names().await;
-    assert_eq!(names, ["search_sentry_tools", "execute_sentry_tool"]);
+    let shown = [
+        "get_sentry_resource",
+        "search_issues",
+        "update_issue",
+        "analyze_issue_with_seer",
+        "search_sentry_tools",
+        "execute_sentry_tool",
+    ];
+    assert_eq!(names, shown);
     let found = connected.found("find_dsns find_projects create_project").await;
     assert!(found.contains(&"find_dsns".to_owned()), "{found:?}");
     assert!(!found.contains(&"find_projects".to_owned()), "{found:?}");

@@ -18,7 +18,7 @@ pub(super) fn http(sheet: &mut Sheet, request: &Value) {
             sheet.line(format!("  {} = {}", short(name, 60), short(value, 200)));
         }
     }
-    let body = request.get("data").filter(|it| !it.is_null() && **it != Value::from(""));
+    let body = request.get("data").filter(|it| !it.is_null() && it.as_str() != Some(""));
     if let Some(body) = body {
         sheet.fact("Body", Some(short(body, 380)));
     }
