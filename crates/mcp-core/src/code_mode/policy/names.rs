@@ -45,12 +45,22 @@ const IDENTITY_NAMES: &[&str] = &[
     "xmethodoverride",
 ];
 
+/// Parameters and headers of one call. No API has so many, and each costs the host time.
+const MOST_NAMES: usize = 1_000;
+
 /// Refuses every name that could change who is asking or what is asked.
 pub(super) fn check(
     document: &Document,
     operation: &Operation,
     call: &CallArguments<'_>,
 ) -> Result<(), Refusal> {
+    let count = call.path.len() + call.query.len() + call.headers.len();
+    if count > MOST_NAMES {
+        let message = format!(
+            "{count} parameters in one call; {MOST_NAMES} are the most, and a list is one parameter: nothing was sent"
+        );
+        return Err(Refusal::new(Rule::Arguments, message));
+    }
     for (name, _) in &call.headers {
         check_header(document, operation, name)?;
     }
