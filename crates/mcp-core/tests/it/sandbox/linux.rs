@@ -335,8 +335,14 @@ async fn a_nursery_that_is_gone_is_replaced() {
     let (pool, marker) = pool_of(1_008, 2, true);
     run(&pool, "return 1", &limits()).await.result.unwrap();
     eventually("a nursery", || nursery_of(marker).is_some_and(|it| it.1.len() == 2)).await;
-    let (nursery, _) = nursery_of(marker).unwrap();
+    let (nursery, spares) = nursery_of(marker).unwrap();
     Command::new("kill").args(["-KILL", &nursery.to_string()]).status().unwrap();
+    // Its workers end with it, a moment later: a script they had taken on would be lost.
+    let is_gone = |id: &u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        stat.rsplit_once(") ").is_none_or(|(_, fields)| fields.starts_with(['Z', 'X']))
+    };
+    eventually("the end of its workers", || spares.iter().all(is_gone)).await;
     assert_eq!(run(&pool, "return 2", &limits()).await.result.as_deref(), Ok("2"));
     eventually("another nursery", || nursery_of(marker).is_some_and(|it| it.0 != nursery)).await;
     assert_eq!(run(&pool, "return 3", &limits()).await.result.as_deref(), Ok("3"));
