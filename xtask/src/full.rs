@@ -16,7 +16,7 @@ use mcp_core::{
 use url::Url;
 
 use crate::{
-    bench::{load, retrieval, start},
+    bench::{http, load, retrieval, start},
     cases, definitions, demo, interop, specs,
 };
 
@@ -50,7 +50,7 @@ pub(crate) fn run(command: &str, arguments: &[String]) -> Result<ExitCode> {
 fn bench(arguments: &[String]) -> Result<()> {
     let (kind, rest) = arguments
         .split_first()
-        .context("which bench? There are `retrieval`, `load` and `start`")?;
+        .context("which bench? There are `retrieval`, `load`, `start` and `http`")?;
     match (kind.as_str(), rest) {
         ("retrieval", rest) => bench_retrieval(rest),
         ("load", [one, way, file]) if one == load::ONE => load::one(way, Path::new(file)),
@@ -59,7 +59,10 @@ fn bench(arguments: &[String]) -> Result<()> {
             load::run(options.folder("--specs")?, options.has("--json"))
         }
         ("start", rest) => start::run(Options::read(rest, &[], &["--json"])?.has("--json")),
-        (other, _) => bail!("no bench `{other}`: there are `retrieval`, `load` and `start`"),
+        ("http", rest) => http::run(Options::read(rest, &[], &["--json"])?.has("--json")),
+        (other, _) => {
+            bail!("no bench `{other}`: there are `retrieval`, `load`, `start` and `http`")
+        }
     }
 }
 

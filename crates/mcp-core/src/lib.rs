@@ -15,6 +15,7 @@ pub mod definitions;
 pub mod docs;
 pub mod error;
 mod failure;
+pub mod observer;
 pub mod openapi;
 pub mod output;
 #[allow(dead_code, reason = "families of tools that follow take the rest of them")]
