@@ -16,8 +16,8 @@ use mcp_core::{
 use url::Url;
 
 use crate::{
-    bench::{http, load, retrieval, start},
-    cases, definitions, demo, interop, specs,
+    bench::{code, http, load, retrieval, start},
+    cases, definitions, demo, hostile, interop, specs,
 };
 
 pub(crate) fn run(command: &str, arguments: &[String]) -> Result<ExitCode> {
@@ -39,6 +39,13 @@ pub(crate) fn run(command: &str, arguments: &[String]) -> Result<ExitCode> {
                 return Ok(ExitCode::FAILURE);
             }
         }
+        "hostile" => {
+            let options = Options::read(arguments, &["--dir", "--cpu", "--wall"], &[])?;
+            let limits = hostile::Limits::read(options.value("--cpu"), options.value("--wall"))?;
+            if !hostile::run(options.folder("--dir")?, &limits)? {
+                return Ok(ExitCode::FAILURE);
+            }
+        }
         "specs" => {
             specs::run(Options::read(arguments, &["--dir"], &[])?.folder("--dir")?)?;
         }
@@ -50,9 +57,10 @@ pub(crate) fn run(command: &str, arguments: &[String]) -> Result<ExitCode> {
 fn bench(arguments: &[String]) -> Result<()> {
     let (kind, rest) = arguments
         .split_first()
-        .context("which bench? There are `retrieval`, `load`, `start` and `http`")?;
+        .context("which bench? There are `code`, `http`, `load`, `retrieval` and `start`")?;
     match (kind.as_str(), rest) {
         ("retrieval", rest) => bench_retrieval(rest),
+        ("code", rest) => code::run(Options::read(rest, &[], &["--json"])?.has("--json")),
         ("load", [one, way, file]) if one == load::ONE => load::one(way, Path::new(file)),
         ("load", rest) => {
             let options = Options::read(rest, &["--specs"], &["--json"])?;
@@ -61,7 +69,7 @@ fn bench(arguments: &[String]) -> Result<()> {
         ("start", rest) => start::run(Options::read(rest, &[], &["--json"])?.has("--json")),
         ("http", rest) => http::run(Options::read(rest, &[], &["--json"])?.has("--json")),
         (other, _) => {
-            bail!("no bench `{other}`: there are `retrieval`, `load`, `start` and `http`")
+            bail!("no bench `{other}`: there are `code`, `http`, `load`, `retrieval` and `start`")
         }
     }
 }
@@ -132,6 +140,10 @@ impl Options {
 
     fn folder(&self, name: &str) -> Result<&Path> {
         self.values.get(name).map(Path::new).with_context(|| format!("`{name} DIR` is missing"))
+    }
+
+    fn value(&self, name: &str) -> Option<&str> {
+        self.values.get(name).map(String::as_str)
     }
 
     fn has(&self, name: &str) -> bool {

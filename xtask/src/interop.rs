@@ -1,5 +1,8 @@
-//! `cargo xtask interop`: official clients against the real server and a mock authentik. Opt-in: it
-//! installs the clients from their registries into `target/interop`.
+//! `cargo xtask interop`: official clients against the real server and a mock authentik; with
+//! `--servers`, the real server against APIs that none of us wrote. Opt-in: it installs clients and
+//! servers from their registries into `target/interop`.
+
+mod servers;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -19,9 +22,11 @@ const FLOW: &str = "default-authentication-flow";
 
 /// Runs every check; an error when one fails. Says so and passes where the clients cannot be had.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    if let Some(unknown) = arguments.first() {
-        bail!("`interop` takes no argument, not `{unknown}`");
-    }
+    let with_servers = match arguments {
+        [] => false,
+        [one] if one == "--servers" => true,
+        [unknown, ..] => bail!("`interop` takes `--servers` or nothing, not `{unknown}`"),
+    };
     for program in ["node", "npm", "python3"] {
         if !is_there(program) {
             println!("skipped: `{program}` is not installed");
@@ -51,6 +56,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         let spoken = seen.as_ref().ok().and_then(|it| it.protocol.clone());
         report.client(&name, seen);
         report.check(&name, &format!("speaks {protocol}"), spoken.as_deref() == Some(protocol));
+    }
+    if with_servers {
+        servers::run(&world.server, &target.join("interop"), &mut report)?;
     }
     let Report { passed, failed } = report;
     println!("{passed} passed, {failed} failed");

@@ -19,6 +19,8 @@ mod demo;
 #[cfg(feature = "full")]
 mod full;
 #[cfg(feature = "full")]
+mod hostile;
+#[cfg(feature = "full")]
 mod interop;
 #[cfg(feature = "full")]
 mod specs;
@@ -76,7 +78,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "interop",
-        usage: "interop",
+        usage: "interop [--servers]",
         about: "official clients from their registries against the server and a mock",
         run: Run::Full,
     },
@@ -90,6 +92,12 @@ const COMMANDS: &[Command] = &[
         name: "bench",
         usage: "bench retrieval --specs DIR --queries DIR [--json] [--explain] [--worn]",
         about: "how often `search` finds the right operation, and what its answers cost",
+        run: Run::Full,
+    },
+    Command {
+        name: "bench",
+        usage: "bench code [--json]",
+        about: "what scripts cost over stdio, beside the same work without a sandbox",
         run: Run::Full,
     },
     Command {
@@ -114,6 +122,12 @@ const COMMANDS: &[Command] = &[
         name: "cases",
         usage: "cases --dir DIR",
         about: "small documents with the right answers, requests over a socket",
+        run: Run::Full,
+    },
+    Command {
+        name: "hostile",
+        usage: "hostile --dir DIR [--cpu SECONDS] [--wall SECONDS]",
+        about: "every program of a folder through one session of the real server, which must not mind",
         run: Run::Full,
     },
     Command {

@@ -11,6 +11,9 @@ use crate::{
     tool::{Definition, Spec},
 };
 
+/// Tools that are no reason to grant a skill: they come with any.
+const UNCOUNTED: &[&str] = &[special::SEARCH, special::EXECUTE, "onboarding_status_update"];
+
 /// One tool as it is written down.
 struct Record {
     definition: Definition,
@@ -87,7 +90,7 @@ pub fn skills() -> Value {
     let skill = |&skill: &Skill| {
         let tools: Vec<_> = records
             .iter()
-            .filter(|it| it.skills.contains(&skill) && !is_gateway(it.definition.name))
+            .filter(|it| it.skills.contains(&skill) && !UNCOUNTED.contains(&it.definition.name))
             .map(|it| it.definition.name)
             .collect();
         json!({
@@ -101,10 +104,6 @@ pub fn skills() -> Value {
         })
     };
     Skill::ALL.iter().map(skill).collect()
-}
-
-fn is_gateway(name: &str) -> bool {
-    name == special::SEARCH || name == special::EXECUTE
 }
 
 /// What each tool costs a model that is told of it, in the order of the catalog.

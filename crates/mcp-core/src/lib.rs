@@ -18,7 +18,6 @@ mod failure;
 pub mod observer;
 pub mod openapi;
 pub mod output;
-#[allow(dead_code, reason = "families of tools that follow take the rest of them")]
 mod params;
 mod plain_mode;
 pub mod profile;

@@ -81,6 +81,8 @@ texts! {
     Owner: Owner, "`user:ID` or `team:ID`";
     /// An address.
     Address: Url, "";
+    /// Which guided setup it is.
+    RunToken: RunToken, "given in the setup's prompt";
 }
 
 /// A project's slug, or `all`.

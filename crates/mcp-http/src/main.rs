@@ -39,6 +39,9 @@ mod credential;
 #[path = "../../mcp-stdio/src/given.rs"]
 mod given;
 #[allow(dead_code, reason = "shared with `mcp-stdio`")]
+#[path = "../../mcp-stdio/src/scheme.rs"]
+mod scheme;
+#[allow(dead_code, reason = "shared with `mcp-stdio`")]
 #[path = "../../mcp-stdio/src/settings.rs"]
 mod settings;
 #[allow(dead_code, reason = "shared with `mcp-stdio`")]

@@ -92,6 +92,7 @@ async fn report(settings: &Settings, context: &Context) -> (Report, bool) {
     for files in &settings.files {
         report.line("files", &format!("{}, from {}", files.directory.display(), files.from));
     }
+    report.line("surface", context.surface.id());
     report.line(
         "confirm",
         match settings.confirm {

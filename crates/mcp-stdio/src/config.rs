@@ -37,8 +37,9 @@ use mcp_core::{
 use crate::{
     cli::Cli,
     config_file::{ConfigFile, check_secret},
-    credential::{CredentialSettings, Grant, Scheme, Token},
+    credential::{CredentialSettings, Token},
     given::{Given, SetupError},
+    scheme::{Grant, Scheme},
     settings::{
         AccessSettings, ApiSettings, CacheSettings, Confirm, FilesSettings, LimitSettings,
         NetworkSettings, Settings,

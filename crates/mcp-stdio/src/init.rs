@@ -25,7 +25,7 @@ const HEAD: &str = "\
 
 # read_only = true               # offer no way to write, to no API
 # deny = [\"DELETE /*\"]           # never these: operationId, tag or METHOD /glob
-# confirm = \"code\"               # what is shown before a script writes
+# confirm = \"plan\"               # what is shown before something is written
 
 ";
 

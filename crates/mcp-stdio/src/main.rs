@@ -8,6 +8,7 @@ mod config_file;
 mod credential;
 mod given;
 mod init;
+mod scheme;
 mod settings;
 mod token_command;
 mod tools;
@@ -37,6 +38,7 @@ const FAREWELL: Duration = Duration::from_millis(400);
 
 fn main() -> ExitCode {
     mcp_core::sandbox::worker_main();
+    mcp_core::sandbox::return_memory();
     let cli = Cli::parse_arguments();
     log_to_stderr();
     let outcome = match &cli.action {

@@ -13,8 +13,9 @@ use crate::{
     address::{self, Address},
     cli::{AccessOptions, ApiOptions, Cli, LimitOptions, NetworkOptions},
     config_file::ConfigFile,
-    credential::{self, CredentialSettings, Scheme},
+    credential::{self, CredentialSettings},
     given::{Environment, Given, SetupError},
+    scheme::Scheme,
     tools::{self, ToolSettings},
 };
 

@@ -11,7 +11,6 @@ use super::Client;
 use super::call::Call;
 use super::error::Error;
 use super::lenient::{field, list};
-use crate::error::ConfigError;
 use crate::transport::{Effect, Transport};
 
 /// The hosts whose pages are handed out.
@@ -110,8 +109,7 @@ impl Docs {
     /// # Errors
     /// A refusal, or no usable answer.
     pub async fn page(&self, url: &Url, deadline: Instant) -> Result<DocsPage, Error> {
-        let client =
-            Client::new(self.transport.clone(), deadline).at(&origin(url)).map_err(Error::from)?;
+        let client = Client::new(self.transport.clone(), deadline).at(&origin(url))?;
         let path = percent_decode_str(url.path()).decode_utf8_lossy();
         let path = path.trim_start_matches('/');
         let call = Call::new(&client, Method::GET, "/{path}", Effect::Read).segments("path", path);
@@ -151,14 +149,6 @@ fn origin(url: &Url) -> Url {
     origin.set_query(None);
     origin.set_fragment(None);
     origin
-}
-
-impl From<ConfigError> for Error {
-    fn from(error: ConfigError) -> Self {
-        let kind = crate::error::ErrorKind::Request { why: error.to_string() };
-        let progress = crate::error::Progress::NotSent;
-        crate::error::Error::new("the base URL", "?", progress, kind).into()
-    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::region::RegionError;
+use crate::error::{ConfigError, Error as TransportError, ErrorKind, Progress};
 use crate::transport::{Response, Transport};
 
 /// The most of Sentry's own words that is passed on, in characters.
@@ -16,7 +17,7 @@ const MAX_DETAIL: usize = 500;
 pub enum Error {
     /// The request could not be sent, or no usable answer came.
     #[error(transparent)]
-    Transport(#[from] crate::error::Error),
+    Transport(#[from] TransportError),
     /// Sentry answered with a status that is no success.
     #[error(transparent)]
     Refused(#[from] Refusal),
@@ -42,6 +43,14 @@ impl Error {
     #[must_use]
     pub fn is_not_found(&self) -> bool {
         self.status() == Some(404)
+    }
+}
+
+impl From<ConfigError> for Error {
+    /// A host that cannot be a base: nothing was sent.
+    fn from(error: ConfigError) -> Self {
+        let kind = ErrorKind::Request { why: error.to_string() };
+        TransportError::new("base URL", "?", Progress::NotSent, kind).into()
     }
 }
 

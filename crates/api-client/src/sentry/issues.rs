@@ -1,7 +1,7 @@
-//! Issues, and what people and Sentry have noted about them.
+//! Issues: lists of them, one, its changes, links and tags.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::error::Error;
 use super::lenient::{field, id, list, optional_id};
@@ -82,57 +82,6 @@ pub struct IssueProject {
     /// The name for people.
     #[serde(default, deserialize_with = "field")]
     pub name: Option<String>,
-}
-
-/// Something that happened to an issue.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Activity {
-    /// The numeric id, as text.
-    #[serde(deserialize_with = "id")]
-    pub id: String,
-    /// The kind, as in `set_resolved`.
-    #[serde(default, rename = "type", deserialize_with = "field")]
-    pub kind: Option<String>,
-    /// Who did it; nobody for what Sentry does by itself.
-    #[serde(default, deserialize_with = "field")]
-    pub user: Option<Actor>,
-    /// When.
-    #[serde(default, deserialize_with = "field")]
-    pub date_created: Option<String>,
-    /// What belongs to it; the text of a comment is under `text`.
-    #[serde(default, deserialize_with = "field")]
-    pub data: Map<String, Value>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-struct Activities {
-    #[serde(default, deserialize_with = "list")]
-    activity: Vec<Activity>,
-}
-
-/// What a user wrote about an error.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct UserReport {
-    /// The numeric id, as text.
-    #[serde(deserialize_with = "id")]
-    pub id: String,
-    /// The event it is about.
-    #[serde(default, rename = "eventID", deserialize_with = "field")]
-    pub event_id: Option<String>,
-    /// The user's name.
-    #[serde(default, deserialize_with = "field")]
-    pub name: Option<String>,
-    /// The user's address.
-    #[serde(default, deserialize_with = "field")]
-    pub email: Option<String>,
-    /// The text.
-    #[serde(default, deserialize_with = "field")]
-    pub comments: Option<String>,
-    /// When.
-    #[serde(default, deserialize_with = "field")]
-    pub date_created: Option<String>,
 }
 
 /// An issue of another tracker.
@@ -281,72 +230,6 @@ impl Client {
         call.path("issue", issue).json(changes).entity().await
     }
 
-    /// Returns what happened to an issue, newest first.
-    ///
-    /// # Errors
-    /// A refusal, or no usable answer.
-    pub async fn issue_activity(
-        &self,
-        organization: &str,
-        issue: &str,
-    ) -> Result<Vec<Activity>, Error> {
-        let found: Activities = self
-            .get("/api/0/organizations/{organization}/issues/{issue}/activities/")
-            .path("organization", organization)
-            .path("issue", issue)
-            .entity()
-            .await?;
-        Ok(found.activity)
-    }
-
-    /// Lists the newest comments on an issue.
-    ///
-    /// # Errors
-    /// A refusal, or no usable answer.
-    pub async fn issue_notes(
-        &self,
-        organization: &str,
-        issue: &str,
-        per_page: u32,
-    ) -> Result<Page<Activity>, Error> {
-        let call = self.get(NOTES).path("organization", organization).path("issue", issue);
-        call.query("per_page", per_page).page().await
-    }
-
-    /// Comments on an issue.
-    ///
-    /// # Errors
-    /// A refusal, or no usable answer.
-    pub async fn add_issue_note(
-        &self,
-        organization: &str,
-        issue: &str,
-        text: &str,
-    ) -> Result<Activity, Error> {
-        let call = self.post(NOTES).path("organization", organization).path("issue", issue);
-        call.json(&json!({ "text": text })).entity().await
-    }
-
-    /// Lists what users wrote about an issue.
-    ///
-    /// # Errors
-    /// A refusal, or no usable answer.
-    pub async fn issue_user_reports(
-        &self,
-        organization: &str,
-        issue: &str,
-        cursor: Option<&str>,
-        per_page: u32,
-    ) -> Result<Page<UserReport>, Error> {
-        self.get("/api/0/organizations/{organization}/issues/{issue}/user-reports/")
-            .path("organization", organization)
-            .path("issue", issue)
-            .query("cursor", cursor)
-            .query("per_page", per_page)
-            .page()
-            .await
-    }
-
     /// Lists the issues of other trackers that an issue is linked to.
     ///
     /// # Errors
@@ -383,7 +266,6 @@ impl Client {
 }
 
 const ISSUE: &str = "/api/0/organizations/{organization}/issues/{issue}/";
-const NOTES: &str = "/api/0/organizations/{organization}/issues/{issue}/notes/";
 
 #[cfg(test)]
 mod tests {
@@ -414,13 +296,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_change_sends_what_it_says_and_a_note_its_text() {
-        let server = Server::start(vec![
-            json(200, r#"{"id":"7","status":"ignored"}"#),
-            json(201, r#"{"id":"1","type":"note","data":{"text":"seen"}}"#),
-            json(200, r#"{"activity":[{"id":"1","type":"first_seen","user":null},{"type":"x"}]}"#),
-        ])
-        .await;
+    async fn a_change_sends_what_it_says() {
+        let server = Server::start(vec![json(200, r#"{"id":"7","status":"ignored"}"#)]).await;
         let client = server.client();
         let changes = IssueChanges {
             status: Some("ignored"),
@@ -429,20 +306,10 @@ mod tests {
             ..IssueChanges::default()
         };
         client.update_issue("acme", "SHOP-7", &changes).await.unwrap();
-        let note = client.add_issue_note("acme", "SHOP-7", "seen").await.unwrap();
-        assert_eq!(note.data["text"], "seen");
-        assert_eq!(client.issue_activity("acme", "SHOP-7").await.unwrap().len(), 1);
         let issue = "/api/0/organizations/acme/issues/SHOP-7/";
         let body =
             r#"{"status":"ignored","substatus":"archived_until_condition_met","ignoreCount":10}"#;
-        assert_eq!(
-            server.lines(),
-            [
-                format!("PUT {issue} {body}"),
-                format!(r#"POST {issue}notes/ {{"text":"seen"}}"#),
-                format!("GET {issue}activities/"),
-            ]
-        );
+        assert_eq!(server.lines(), [format!("PUT {issue} {body}")]);
     }
 
     #[tokio::test]

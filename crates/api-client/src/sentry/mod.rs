@@ -3,6 +3,7 @@
 //! Entities are read leniently: unknown fields are ignored, and a field that is missing, `null` or
 //! of another type costs only itself. What names an entity, its id or slug, must be there.
 
+pub mod activities;
 pub mod alert_rules;
 pub mod attachments;
 mod call;

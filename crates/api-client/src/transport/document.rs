@@ -8,7 +8,8 @@ use url::Url;
 
 use super::reach::{Reach, is_loopback};
 use super::redirect::Rule;
-use super::{Effect, Transport, Trip, place};
+use super::trip::Trip;
+use super::{Effect, Transport, place};
 use crate::error::{Error, ErrorKind, Progress};
 
 /// The largest document that is fetched: the largest known (Microsoft Graph) has about 40 MB.

@@ -7,7 +7,8 @@ use http::{HeaderMap, Method};
 use url::Url;
 
 use super::budget::Told;
-use super::{Trip, failure, place, retry};
+use super::trip::Trip;
+use super::{failure, place, retry};
 use crate::error::{Error, ErrorKind, Progress};
 
 /// A response, whole and decompressed.

@@ -73,7 +73,7 @@ async fn an_empty_budget_is_waited_for_and_a_far_reset_is_left_to_the_server() {
     let start = Instant::now();
     let refused = transport.send(&get("/x"), Effect::Read, soon()).await.unwrap();
     assert_eq!((refused.status, refused.retry_after()), (429, Some(Duration::from_secs(600))));
-    assert!(start.elapsed() < Duration::from_millis(500), "a long wait comes back at once");
+    assert!(start.elapsed() < Duration::from_secs(5), "a long wait comes back at once");
 }
 
 #[tokio::test]

@@ -146,7 +146,7 @@ async fn no_secret_shows_in_what_goes_wrong_and_both_are_masked() {
     let api = Server::start(vec![http(200, "", "ok")]).await;
     let expected = [
         "answered 400 invalid_client not [secret]",
-        "a token request follows none",
+        "only GET and HEAD follow to another origin",
         "holds no `access_token`",
         "another kind than bearer",
     ];

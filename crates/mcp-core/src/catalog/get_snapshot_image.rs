@@ -91,11 +91,11 @@ impl CuratedTool for GetSnapshotImage {
 
 /// The pictures there are, with a label each; before and after only once where they are one.
 fn places(detail: &ImageDetail) -> Vec<(&'static str, &str)> {
-    fn address(image: &Option<Image>) -> Option<&str> {
-        image.as_ref().and_then(|it| it.image_url.as_deref()).filter(|it| !it.is_empty())
+    fn address(image: Option<&Image>) -> Option<&str> {
+        image.and_then(|it| it.image_url.as_deref()).filter(|it| !it.is_empty())
     }
-    let head = address(&detail.head_image);
-    let base = address(&detail.base_image).filter(|it| Some(*it) != head);
+    let head = address(detail.head_image.as_ref());
+    let base = address(detail.base_image.as_ref()).filter(|it| Some(*it) != head);
     let mask = detail.diff_image_url.as_deref().filter(|it| !it.is_empty());
     [("After (head)", head), ("Before (base)", base), ("What differs (mask)", mask)]
         .into_iter()

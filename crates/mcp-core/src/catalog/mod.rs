@@ -3,20 +3,39 @@
 //! A new tool is its file and two lines here. What it needs is in [`crate::tool`] (the recipe),
 //! [`crate::params`] (shared parameters) and [`crate::render`] (markdown).
 
+mod add_team_to_project;
+mod create_dsn;
+mod create_project;
+mod create_team;
+mod create_uptime_monitor;
+mod delete_uptime_monitor;
+mod find_alert_rules;
+mod find_dashboards;
 mod find_dsns;
+mod find_monitors;
 mod find_organizations;
 mod find_projects;
 mod find_releases;
 mod find_teams;
+mod find_uptime_monitors;
+mod get_alert_rule;
+mod get_dashboard_details;
 mod get_doc;
 mod get_event_attachment;
 mod get_latest_base_snapshot;
+mod get_monitor_details;
 mod get_release_details;
 mod get_snapshot;
 mod get_snapshot_image;
+mod get_uptime_monitor_details;
 #[cfg(test)]
 mod laws;
+mod onboarding_status_update;
+mod remove_team_from_project;
 mod search_docs;
+mod update_dsn;
+mod update_project;
+mod update_uptime_monitor;
 mod whoami;
 
 use std::sync::OnceLock;
@@ -33,6 +52,20 @@ pub(crate) const ALL: &[&dyn Registered] = &[
     &find_releases::FindReleases,
     &get_release_details::GetReleaseDetails,
     &find_dsns::FindDsns,
+    // Dashboards.
+    &find_dashboards::FindDashboards,
+    &get_dashboard_details::GetDashboardDetails,
+    // Cron and uptime monitors.
+    &find_monitors::FindMonitors,
+    &get_monitor_details::GetMonitorDetails,
+    &find_uptime_monitors::FindUptimeMonitors,
+    &get_uptime_monitor_details::GetUptimeMonitorDetails,
+    &create_uptime_monitor::CreateUptimeMonitor,
+    &update_uptime_monitor::UpdateUptimeMonitor,
+    &delete_uptime_monitor::DeleteUptimeMonitor,
+    // Alert rules.
+    &find_alert_rules::FindAlertRules,
+    &get_alert_rule::GetAlertRule,
     // Attachments, documentation, snapshots.
     &get_event_attachment::GetEventAttachment,
     &search_docs::SearchDocs,
@@ -40,6 +73,15 @@ pub(crate) const ALL: &[&dyn Registered] = &[
     &get_snapshot::GetSnapshot,
     &get_snapshot_image::GetSnapshotImage,
     &get_latest_base_snapshot::GetLatestBaseSnapshot,
+    // Projects, teams and keys.
+    &create_project::CreateProject,
+    &update_project::UpdateProject,
+    &create_team::CreateTeam,
+    &add_team_to_project::AddTeamToProject,
+    &remove_team_from_project::RemoveTeamFromProject,
+    &create_dsn::CreateDsn,
+    &update_dsn::UpdateDsn,
+    &onboarding_status_update::OnboardingStatusUpdate,
 ];
 
 /// What each tool says of itself to a session that is pinned to nothing; derived when somebody first

@@ -157,6 +157,8 @@ pub(super) fn has_big_integers(json: &str) -> bool {
     let mut in_string = false;
     let mut escaped = false;
     let mut digits = 0_u32;
+    // A fraction's digits say nothing: most doubles are written with sixteen.
+    let mut fraction = false;
     for byte in json.bytes() {
         if in_string {
             match byte {
@@ -168,6 +170,7 @@ pub(super) fn has_big_integers(json: &str) -> bool {
             continue;
         }
         match byte {
+            b'0'..=b'9' if fraction => {}
             b'0'..=b'9' => {
                 digits += 1;
                 if digits >= 16 {
@@ -177,8 +180,12 @@ pub(super) fn has_big_integers(json: &str) -> bool {
             b'"' => {
                 in_string = true;
                 digits = 0;
+                fraction = false;
             }
-            _ => digits = 0,
+            other => {
+                digits = 0;
+                fraction = other == b'.';
+            }
         }
     }
     false
@@ -275,6 +282,8 @@ mod tests {
             ("{\"a\":\"9007199254740993\"}", false),
             ("{\"a\":\"x\\\"9007199254740993\"}", false),
             ("[1,2,3]", false),
+            ("[0.1428571428571428,1.7976931348623157e308]", false),
+            ("[0.1428571428571428,9007199254740993]", true),
         ];
         for (text, expected) in table {
             assert_eq!(has_big_integers(text), expected, "{text}");

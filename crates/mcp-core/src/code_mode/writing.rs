@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
+use futures::future::join_all;
 use serde_json::json;
 
 use crate::{
@@ -36,19 +37,24 @@ const UNPLANNED: &str = "the writes of this run were not shown beforehand: this 
 
 /// What the code would run against: a confirmation for one API or document is none for another.
 async fn target(cx: &Context) -> String {
+    // Among several, one whose document does not come must not hold up the others.
+    let patience = if cx.apis.len() > 1 { PATIENCE } else { cx.limits.request };
+    let deadline = Instant::now() + patience;
+    let documents = join_all(cx.apis.iter().map(|api| api.document.get(deadline))).await;
     let mut target = String::new();
-    for api in &cx.apis {
-        let hash = match api.document.get(Instant::now() + cx.limits.request).await {
-            Ok(loaded) => loaded.document.hash().to_owned(),
-            Err(_) => String::new(),
-        };
+    for (api, document) in cx.apis.iter().zip(documents) {
         target.push_str(api.transport.base_url().as_str());
         target.push(' ');
-        target.push_str(&hash);
+        if let Ok(loaded) = document {
+            target.push_str(loaded.document.hash());
+        }
         target.push('\n');
     }
     target
 }
+
+/// How long a server with several APIs waits for a document to bind a confirmation to.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A task that may write, and the way to its confirmation.
 pub(crate) struct Writing<'a> {

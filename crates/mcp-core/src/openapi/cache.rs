@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 /// Increased with every change of what is stored; the release number is part of the header too.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 const MAGIC: &[u8; 8] = b"mcpdoc\r\n";
 const CHECKSUM: usize = 32;
 const HEADER: usize = MAGIC.len() + size_of::<u32>() + CHECKSUM;

@@ -3,7 +3,6 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 use url::Url;
 
 use super::prune::Span;
@@ -151,7 +150,6 @@ pub struct Document {
     /// The security requirements of operations that have none of their own.
     pub(super) security: Option<Span>,
     pub(super) text: Box<str>,
-    #[serde(skip)]
     pub(super) order: Order,
 }
 
@@ -200,14 +198,16 @@ pub(super) struct Component {
     pub(super) span: Span,
 }
 
-/// Sorted views of the tables, made anew whenever a document comes to life.
-#[derive(Clone, Default)]
+/// Sorted views of the tables.
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Order {
     /// Operations by id.
     pub(super) ids: Vec<u32>,
     /// Operations by path and method.
     pub(super) routes: Vec<u32>,
-    /// Paths by number of segments, the more specific first; see `route`.
+    /// Paths by number of segments, the more specific first; see `route`. Made anew whenever a
+    /// document comes to life.
+    #[serde(skip)]
     pub(super) templates: Vec<(u16, u32)>,
 }
 
@@ -317,52 +317,6 @@ impl Document {
         self.components_of(ComponentKind::Schema).map(|component| component.name.as_str())
     }
 
-    /// The document in a compact form for a cache on disk.
-    ///
-    /// # Errors
-    /// None in practice; the serialiser's own are passed on.
-    pub fn to_bytes(&self) -> Result<Vec<u8>, DocumentBytesError> {
-        Ok(postcard::to_allocvec(self)?)
-    }
-
-    /// Reads what [`Document::to_bytes`] wrote.
-    ///
-    /// # Errors
-    /// When the bytes are damaged or come from another version of this program.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, DocumentBytesError> {
-        let document: Self = postcard::from_bytes(bytes)?;
-        if !document.is_sound() {
-            return Err(DocumentBytesError::Unsound);
-        }
-        Ok(document.ordered())
-    }
-
-    /// Every table points into the text and the other tables.
-    fn is_sound(&self) -> bool {
-        let spans = (self.operations.iter().map(|it| it.span))
-            .chain(self.components.iter().map(|it| it.span))
-            .chain(self.extras.iter().map(|(_, span)| *span))
-            .chain(self.paths.iter().filter_map(|it| it.shared))
-            .chain(self.security);
-        self.summaries.len() == self.operations.len()
-            && spans.map(|span| span.of(&self.text)).all(|text| text.is_some())
-            && self.operations.iter().zip(&self.summaries).all(|(operation, summary)| {
-                self.path_at(operation.path).is_some_and(|path| path.template == summary.path)
-            })
-    }
-
-    pub(super) fn ordered(mut self) -> Self {
-        let count = u32::try_from(self.summaries.len()).unwrap_or(u32::MAX);
-        let mut ids: Vec<u32> = (0..count).collect();
-        let mut routes = ids.clone();
-        ids.sort_by(|&a, &b| self.id_at(a).cmp(self.id_at(b)));
-        let route = |index| self.summary_at(index).map(|it| (it.path.as_str(), it.method));
-        routes.sort_by(|&a, &b| route(a).cmp(&route(b)));
-        let templates = super::route::order(&self.paths);
-        self.order = Order { ids, routes, templates };
-        self
-    }
-
     pub(super) fn stored(&self, span: Span) -> Json<'_> {
         Json::new(span.of(&self.text).unwrap_or_default())
     }
@@ -375,7 +329,7 @@ impl Document {
         self.summaries.get(usize::try_from(index).ok()?)
     }
 
-    fn id_at(&self, index: u32) -> &str {
+    pub(super) fn id_at(&self, index: u32) -> &str {
         self.summary_at(index).map_or("", |summary| &summary.id)
     }
 
@@ -403,17 +357,6 @@ impl fmt::Debug for Document {
             .field("hash", &self.hash)
             .finish_non_exhaustive()
     }
-}
-
-/// Why bytes from a cache are not a document.
-#[derive(Debug, Error)]
-pub enum DocumentBytesError {
-    /// They do not have the form this version writes.
-    #[error("the cached document cannot be read")]
-    Form(#[from] postcard::Error),
-    /// Their parts do not fit together.
-    #[error("the cached document is damaged")]
-    Unsound,
 }
 
 /// A template without the names of its parameters and the slash at its end.

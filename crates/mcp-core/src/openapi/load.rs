@@ -1,8 +1,7 @@
 //! Bytes to a [`Document`]: lenient, bounded, and never all or nothing.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
@@ -15,17 +14,15 @@ use super::document::{
 use super::operation::broken;
 use super::prose::one_line;
 use super::prune::{Place, Pruner, Span};
-use super::resolve::{MAX_CHAIN, Pointer};
+use super::resolve::Pointer;
 use super::server::{root_server, servers};
 use super::summary::{multi_segment, summaries, tags};
 use super::text::{Json, Kind, Object, Tree};
+use super::upper::{Source, members};
 use super::{swagger2, yaml};
 
 /// A document of more bytes is refused; the largest public ones have about 40 MB.
 const MAX_BYTES: usize = 128 << 20;
-
-/// A value of fewer bytes is looked through anew by each reference.
-const SMALL: usize = 4_096;
 
 /// Values outside the usual places that are kept because something refers to them.
 const MAX_EXTRAS: usize = 10_000;
@@ -120,84 +117,6 @@ fn json_text(bytes: &[u8]) -> Result<Cow<'_, str>, LoadError> {
         Some(_) => yaml::to_json(&text)
             .map(Cow::Owned)
             .map_err(|error| LoadError::Syntax { syntax: "YAML", detail: error.to_string() }),
-    }
-}
-
-/// How many levels of a document are taken apart at once: down to methods and to components.
-const LEVELS: usize = 3;
-
-/// The upper levels of a document.
-#[derive(Debug)]
-pub(super) struct Source<'s> {
-    pub(super) root: Object<'s>,
-    tree: Tree<'s>,
-    /// Version 2 of the specification, which has its own grammar.
-    pub(super) swagger: bool,
-    spec_version: Cow<'s, str>,
-    /// The members of large values that references lead through, by address.
-    index: RefCell<HashMap<usize, HashMap<Cow<'s, str>, Json<'s>>>>,
-}
-
-impl<'s> Source<'s> {
-    fn read(json: Json<'s>) -> Result<Self, LoadError> {
-        if !json.is_object() {
-            let found = match json.kind() {
-                Kind::Array => "is a list",
-                Kind::String | Kind::Number | Kind::Boolean | Kind::Null | Kind::Object => {
-                    "is a single value"
-                }
-            };
-            return Err(LoadError::NotOpenApi { found: found.to_owned() });
-        }
-        let tree = json.tree(LEVELS);
-        let root = tree.object();
-        let version = |name| root.get_scalar(name).filter(|version| !version.is_empty());
-        let openapi = version("openapi");
-        let swagger = version("swagger").filter(|_| openapi.is_none());
-        if openapi.is_none() && swagger.is_none() && root.get("paths").is_none() {
-            let keys: Vec<_> = root
-                .iter()
-                .take(5)
-                .map(|(key, _)| format!("`{}`", one_line(&key.name(), 40)))
-                .collect();
-            let found = if keys.is_empty() { "is empty".to_owned() } else { keys.join(", ") };
-            return Err(LoadError::NotOpenApi { found });
-        }
-        let is_swagger = swagger.as_ref().is_some_and(|version| !version.starts_with('3'));
-        let spec_version = openapi.or(swagger).unwrap_or(Cow::Borrowed("3.0.0"));
-        Ok(Self { root, tree, swagger: is_swagger, spec_version, index: RefCell::default() })
-    }
-
-    /// Follows a local reference in the source itself, before anything is left out.
-    pub(super) fn follow(&self, value: Json<'s>) -> Option<Json<'s>> {
-        let mut value = value;
-        for _ in 0..MAX_CHAIN {
-            let Some(reference) = value.get_str("$ref") else { return Some(value) };
-            value = self.find(&reference)?;
-        }
-        None
-    }
-
-    fn find(&self, reference: &str) -> Option<Json<'s>> {
-        Pointer::readings(reference).find_map(|pointer| {
-            let mut segments = pointer.segments();
-            let value = self.root.get(segments.next()?)?;
-            segments.try_fold(value, |value, segment| self.member(value, segment))
-        })
-    }
-
-    /// Thousands of references may lead through one large value: it is taken apart once.
-    fn member(&self, value: Json<'s>, segment: &str) -> Option<Json<'s>> {
-        if value.text().len() < SMALL {
-            return value.walk(std::iter::once(segment));
-        }
-        let mut index = self.index.borrow_mut();
-        let members = index.entry(value.address()).or_insert_with(|| {
-            let elements = value.elements().enumerate();
-            let elements = elements.map(|(at, it)| (Cow::Owned(at.to_string()), it));
-            value.members().map(|(key, it)| (key.name(), it)).chain(elements).collect()
-        });
-        members.get(segment).copied()
     }
 }
 
@@ -466,25 +385,4 @@ impl<'s> Loader<'s> {
         }
         document.ordered()
     }
-}
-
-/// Members with decoded names, the last of equal ones in the place of the first.
-fn members<'t, 's>(
-    object: Option<&'t Tree<'s>>,
-) -> impl Iterator<Item = (Cow<'s, str>, &'t Tree<'s>)> {
-    let mut members: Vec<(Cow<'s, str>, &'t Tree<'s>)> = Vec::new();
-    let mut places = HashMap::new();
-    for (key, value) in object.into_iter().flat_map(|it| &it.members) {
-        match places.entry(key.raw()) {
-            std::collections::hash_map::Entry::Occupied(place) => {
-                let place: &usize = place.get();
-                members[*place].1 = value;
-            }
-            std::collections::hash_map::Entry::Vacant(place) => {
-                place.insert(members.len());
-                members.push((key.name(), value));
-            }
-        }
-    }
-    members.into_iter()
 }

@@ -17,21 +17,24 @@ mod security;
 mod server;
 mod shape;
 pub mod source;
+mod stored;
 mod summary;
 mod swagger2;
 mod text;
 mod typed;
 mod types;
+mod upper;
 mod words;
 mod yaml;
 
-pub use document::{Document, DocumentBytesError, Method, SearchFields, Skipped, Summary};
+pub use document::{Document, Method, SearchFields, Skipped, Summary};
 pub use load::{LoadError, LoadOptions, load};
 pub use operation::{Body, Encoding, MediaType, Operation, Parameter, Response};
 pub use render::{Depth, full, line, schema, signature};
 pub use route::{RouteError, RouteMatch};
 pub use security::{SecurityKind, SecurityScheme};
 pub use server::{Server, ServerVariable, join_url};
+pub use stored::DocumentBytesError;
 pub use typed::{typed_operation, typed_schema};
 #[doc(hidden)]
 pub use yaml::yaml_readings_agree;

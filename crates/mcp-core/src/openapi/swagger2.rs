@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::load::Source;
 use super::server::Server;
 use super::text::{Json, Object};
+use super::upper::Source;
 
 /// Keys of a 2.0 parameter or header that are not about its value's form.
 const NOT_SCHEMA: [&str; 9] = [

@@ -17,7 +17,10 @@ const MAX_BODY_WORDS: usize = 400;
 const MAX_ENUM_WORDS: usize = 30;
 
 /// No more names than this are taken from what comes back.
-const MAX_ANSWER_WORDS: usize = 40;
+const MAX_ANSWER_WORDS: usize = 24;
+
+/// What holds a page of other things has them among the first of so many names.
+const MAX_PAGE_WORDS: usize = 8;
 
 impl Document {
     /// The words of an operation a search index takes beside its summary. Cheap: nothing is built
@@ -60,16 +63,21 @@ impl Document {
         };
         self.add_name(schema, words);
         let Target::Found(schema) = self.follow(schema) else { return };
+        let schema = schema.object();
         let element = schema.get("items").and_then(|items| self.follow(items).found());
-        let properties = element.unwrap_or(schema).get("properties");
+        let properties = match element {
+            Some(element) => element.get("properties"),
+            None => schema.get("properties"),
+        };
+        let first = words.len();
         for (name, property) in properties.into_iter().flat_map(Json::members) {
+            // A page is known by what it holds, and has few properties of its own.
+            if words.len() < first + MAX_PAGE_WORDS && property.get("items").is_some() {
+                self.add_name(property, words);
+            }
             words.push(name.name().into_owned());
             if words.len() >= MAX_ANSWER_WORDS {
                 return;
-            }
-            // A page is known by what it holds.
-            if property.get("items").is_some() {
-                self.add_name(property, words);
             }
         }
     }

@@ -11,7 +11,7 @@ const CALL_OPERATION_WRITE: &str = "call_operation_write";
 
 /// Server instructions: how the tools belong together.
 pub(crate) fn instructions(cx: &Context) -> String {
-    let write = if cx.access.read_only {
+    let write = if cx.is_read_only() {
         "This server is read-only."
     } else {
         "`call_operation_write` calls one that changes things, after a confirmation."

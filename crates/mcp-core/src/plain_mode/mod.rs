@@ -23,7 +23,7 @@ pub(crate) use definitions::instructions;
 pub(crate) fn tools(cx: &Context) -> Vec<Box<dyn Tool>> {
     let mut tools: Vec<Box<dyn Tool>> =
         vec![Box::new(Search), Box::new(call_operation::CallOperation)];
-    if !cx.access.read_only {
+    if !cx.is_read_only() {
         tools.push(Box::new(call_operation_write::CallOperationWrite));
     }
     tools

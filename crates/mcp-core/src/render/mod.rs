@@ -1,8 +1,13 @@
 //! From entities to what a reader sees: markdown pages and links, shared by tools.
 
+pub(crate) mod alert_rule;
+pub(crate) mod dashboard;
 mod file;
+pub(crate) mod monitor;
 mod page;
 mod snapshot;
+pub(crate) mod team;
+pub(crate) mod uptime;
 
 use url::Url;
 

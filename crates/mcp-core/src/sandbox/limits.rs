@@ -135,6 +135,7 @@ pub(super) fn size(bytes: usize) -> String {
 mod tests {
     use super::*;
 
+    /// P26: each limit is named with its value.
     #[test]
     fn a_stop_names_its_limit() {
         let limits = Limits::default();
@@ -144,6 +145,7 @@ mod tests {
         assert!(message(Stop::Memory).starts_with("memory limit of 64 MB reached"));
     }
 
+    /// P25: an inner limit ends what it bounds before an outer one does.
     #[test]
     fn the_queue_and_the_script_together_stay_below_what_clients_wait() {
         let limits = Limits::default();

@@ -6,6 +6,8 @@
 mod connection;
 mod error;
 mod limits;
+#[cfg(target_os = "linux")]
+mod nursery;
 mod pool;
 mod port;
 mod prepare;
@@ -26,5 +28,5 @@ pub use prepare::{Prepared, prepare};
 pub use protocol::read_as_both_sides;
 pub use protocol::{Pace, Protections};
 #[cfg(unix)]
-pub use worker::lock_down;
-pub use worker::worker_main;
+pub use worker::{Jail, lock_down};
+pub use worker::{return_memory, worker_main};

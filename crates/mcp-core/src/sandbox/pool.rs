@@ -31,7 +31,8 @@ const ATTEMPTS: usize = 3;
 
 const OTHER_VERSION: &str = "the worker program is of another version";
 const NO_PROTOCOL: &str = "the worker program does not speak the protocol";
-const NO_HELLO: &str = "the worker program does not call `worker_main`";
+const NO_HELLO: &str = "the worker program does not introduce itself";
+const ADVICE: &str = "its `main` must call `worker_main` first thing";
 
 /// The program that is started as a worker.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -51,8 +52,11 @@ pub enum WorkerProgram {
 pub struct PoolOptions {
     /// What workers are.
     pub worker: WorkerProgram,
-    /// Workers kept ready (2).
+    /// Workers kept ready (as many as processors, 2 at least).
     pub spares: usize,
+    /// Whether workers are forked from one that is ready instead of started anew, where the system can
+    /// (it can on Linux): several times faster, and all have the same memory layout.
+    pub fork: bool,
     /// Scripts that run at once (twice the number of processors); others wait, fairly by caller.
     pub at_once: usize,
     /// The most any run may ask for: the kernel's limits of a worker are derived from these.
@@ -64,7 +68,8 @@ impl Default for PoolOptions {
         let processors = thread::available_parallelism().map_or(2, usize::from);
         Self {
             worker: WorkerProgram::default(),
-            spares: 2,
+            spares: processors.max(2),
+            fork: true,
             at_once: 2 * processors,
             ceiling: Limits::default(),
         }
@@ -164,9 +169,9 @@ impl fmt::Debug for Pool {
 impl Pool {
     /// A pool; cheap, nothing is started yet.
     pub fn new(options: PoolOptions) -> Self {
-        let PoolOptions { worker, spares, at_once, ceiling } = options;
+        let PoolOptions { worker, spares, fork, at_once, ceiling } = options;
         Self {
-            source: source(worker, spares, &ceiling),
+            source: source(worker, spares, fork, &ceiling),
             queue: Queue::new(at_once),
             ceiling,
             protections: OnceLock::new(),
@@ -259,13 +264,14 @@ impl Pool {
                 }
                 Ok(Ok(FromWorker::Hello(_))) => OTHER_VERSION.clone_into(&mut problem),
                 Ok(Ok(_)) => NO_PROTOCOL.clone_into(&mut problem),
-                Ok(Err(lost)) => problem = lost.to_string(),
-                Err(_) => NO_HELLO.clone_into(&mut problem),
+                Ok(Err(lost)) => problem = format!("{lost} before a word; {ADVICE}"),
+                Err(_) => problem = format!("{NO_HELLO}; {ADVICE}"),
             }
         }
         Err(unavailable(&problem))
     }
 
+    #[cfg_attr(not(unix), expect(unused_variables, reason = "a thread is always new"))]
     async fn open(&self, anew: bool) -> Result<Connection, String> {
         let connection = match &self.source {
             #[cfg(unix)]
@@ -286,6 +292,10 @@ impl Pool {
     fn note(&self, protections: Protections, engine: &Running) {
         if self.protections.set(protections).is_err() {
             return;
+        }
+        #[cfg(unix)]
+        if let Source::Processes(spawner) = &self.source {
+            spawner.trust();
         }
         match engine {
             Running::Thread(_) => tracing::warn!(
@@ -324,7 +334,7 @@ fn unavailable(problem: &str) -> ScriptError {
     ScriptError::new("SandboxError", format!("no sandbox worker could be started: {problem}"))
 }
 
-fn source(worker: WorkerProgram, spares: usize, ceiling: &Limits) -> Source {
+fn source(worker: WorkerProgram, spares: usize, fork: bool, ceiling: &Limits) -> Source {
     if worker::is_worker() {
         return Source::Nowhere("this process is a worker itself".to_owned());
     }
@@ -338,22 +348,22 @@ fn source(worker: WorkerProgram, spares: usize, ceiling: &Limits) -> Source {
             Err(error) => return Source::Nowhere(error.to_string()),
         },
     };
-    processes(program, spares, ceiling)
+    processes(program, spares, fork, ceiling)
 }
 
 #[cfg(unix)]
-fn processes(program: PathBuf, spares: usize, ceiling: &Limits) -> Source {
+fn processes(program: PathBuf, spares: usize, fork: bool, ceiling: &Limits) -> Source {
     /// What a worker maps beside a script's heap: the program, its libraries, messages in transit.
     const OVERHEAD: u64 = 448 << 20;
     let backstop = worker::Backstop {
         cpu_seconds: ceiling.cpu.as_secs() + 2,
         address_space: OVERHEAD.saturating_add(ceiling.heap as u64),
     };
-    Source::Processes(super::spawner::Spawner::new(program, backstop, spares))
+    Source::Processes(super::spawner::Spawner::new(program, backstop, spares, fork))
 }
 
 #[cfg(not(unix))]
-fn processes(_: PathBuf, _: usize, _: &Limits) -> Source {
+fn processes(_: PathBuf, _: usize, _: bool, _: &Limits) -> Source {
     Source::Nowhere(
         "worker processes are not supported on this system; `WorkerProgram::InThread` is"
             .to_owned(),

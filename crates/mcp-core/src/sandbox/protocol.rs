@@ -20,6 +20,8 @@ pub(super) const MAX_TEXT: usize = 16 << 20;
 pub(super) const MAX_IN_FLIGHT: u32 = 1_000;
 /// Calls one run may make, lookups included; requests have a lower limit of their own.
 pub(super) const MAX_CALLS: u32 = 20_000;
+/// All arguments of one run's calls together: what the host keeps of them is bounded by this.
+pub(super) const MAX_ARGUMENTS: usize = 32 << 20;
 /// Warnings one run may give.
 pub(super) const MAX_WARNINGS: usize = 20;
 
@@ -228,6 +230,13 @@ impl Decoder {
     /// Where the next bytes that arrive are put.
     pub(super) fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
+    }
+
+    /// Bytes that the next message still lacks, as far as that is known.
+    #[cfg(unix)]
+    pub(super) fn missing(&self) -> usize {
+        let prefix = self.bytes.first_chunk::<4>().copied().unwrap_or_default();
+        (4 + u32::from_le_bytes(prefix) as usize).saturating_sub(self.bytes.len())
     }
 
     /// The next message, once all of it has arrived.

@@ -16,8 +16,8 @@ use super::{
     limits::{Limits, Stop},
     pool::{Host, HostCall},
     protocol::{
-        Call, FromWorker, MAX_CALLS, MAX_IN_FLIGHT, MAX_TEXT, Pace, Reply, Report, Run, ToWorker,
-        Warning,
+        Call, FromWorker, MAX_ARGUMENTS, MAX_CALLS, MAX_IN_FLIGHT, MAX_TEXT, Pace, Reply, Report,
+        Run, ToWorker, Warning,
     },
 };
 
@@ -105,7 +105,11 @@ pub(super) async fn converse(
         if !started {
             return Err(NotStarted(lost));
         }
-        break stopped(connection.engine.autopsy().await, cpu);
+        let stop = match connection.engine.autopsy().await {
+            Stop::Crashed if cpu >= limits.cpu => Stop::Cpu,
+            stop => stop,
+        };
+        break stopped(stop, cpu);
     };
     if let Err(failure) = &report.result
         && failure.hollow
@@ -137,6 +141,8 @@ fn is_json(text: &str) -> bool {
 struct Calls {
     bindings: usize,
     count: u32,
+    /// Bytes of their arguments.
+    bytes: usize,
     blocking: FuturesUnordered<BoxFuture<'static, (u32, Reply)>>,
     free: FuturesUnordered<BoxFuture<'static, (u32, Reply)>>,
     ordered: FuturesOrdered<BoxFuture<'static, (u32, Reply)>>,
@@ -148,6 +154,7 @@ impl Calls {
         Self {
             bindings: run.bindings.len(),
             count: 0,
+            bytes: 0,
             blocking: FuturesUnordered::new(),
             free: FuturesUnordered::new(),
             ordered: FuturesOrdered::new(),
@@ -157,6 +164,7 @@ impl Calls {
 
     fn accept(&mut self, call: &Call) -> bool {
         self.count += 1;
+        self.bytes = self.bytes.saturating_add(call.arguments.len());
         let waiting = self.free.len() + self.ordered.len();
         self.count <= MAX_CALLS
             && call.binding < self.bindings
@@ -166,6 +174,7 @@ impl Calls {
                 waiting < MAX_IN_FLIGHT as usize
             }
             && call.arguments.len() <= MAX_TEXT
+            && self.bytes <= MAX_ARGUMENTS
             && call.arguments.starts_with('[')
             && is_json(&call.arguments)
     }

@@ -1,7 +1,8 @@
 //! Worker processes: started from one permanent thread, kept ready, ended and reaped.
 //!
 //! The signal that ends a worker when its parent dies follows the *thread* that started it, so the
-//! thread that starts workers must live as long as they do.
+//! thread that starts workers must live as long as they do. Once a worker has proved to be one, the
+//! next ones come from a [nursery](super::nursery), where the system has what that takes.
 
 use std::{
     collections::VecDeque,
@@ -12,14 +13,24 @@ use std::{
     },
     path::PathBuf,
     process::{Child, Command, ExitStatus, Stdio},
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc},
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
     thread,
     time::Duration,
 };
 
 use tokio::sync::oneshot;
 
+#[cfg(target_os = "linux")]
+use super::nursery::{Forked, Nursery};
 use super::worker::Backstop;
+
+/// Times in a row that a nursery may fail before the spawner does without.
+#[cfg(target_os = "linux")]
+const NURSERIES: u32 = 3;
 
 /// Starts workers and keeps spares.
 #[derive(Debug)]
@@ -34,6 +45,11 @@ struct Settings {
     program: PathBuf,
     backstop: Backstop,
     spares: usize,
+    /// Workers may be forked.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux has a nursery"))]
+    forks: bool,
+    /// The program is known to be a worker.
+    proven: AtomicBool,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -48,15 +64,25 @@ enum Order {
 /// One worker process and the host's end of its socket. Dropping it ends the process.
 #[derive(Debug)]
 pub(super) struct Worker {
-    child: Option<Child>,
+    process: Process,
     stream: Option<UnixStream>,
     reaper: mpsc::Sender<Child>,
 }
 
+#[derive(Debug)]
+enum Process {
+    Started(Child),
+    #[cfg(target_os = "linux")]
+    Forked(Forked),
+    /// Handed to the reaper.
+    Gone,
+}
+
 impl Spawner {
-    pub(super) fn new(program: PathBuf, backstop: Backstop, spares: usize) -> Self {
+    pub(super) fn new(program: PathBuf, backstop: Backstop, spares: usize, forks: bool) -> Self {
+        let proven = AtomicBool::new(false);
         Self {
-            settings: Arc::new(Settings { program, backstop, spares }),
+            settings: Arc::new(Settings { program, backstop, spares, forks, proven }),
             spares: Spares::default(),
             orders: OnceLock::new(),
         }
@@ -65,6 +91,11 @@ impl Spawner {
     /// Starts filling up the spares, without waiting.
     pub(super) fn refill(&self) {
         drop(self.orders().send(Order::Refill));
+    }
+
+    /// Notes that the program proved to be a worker.
+    pub(super) fn trust(&self) {
+        self.settings.proven.store(true, Ordering::Relaxed);
     }
 
     /// A worker that was started before and still lives, if there is one.
@@ -115,12 +146,13 @@ fn serve(
     spares: &Spares,
     reaper: &mpsc::Sender<Child>,
 ) {
+    let mut source = Source::default();
     for order in orders {
         match order {
-            Order::Start(sender) => drop(sender.send(start(settings, reaper))),
+            Order::Start(sender) => drop(sender.send(source.worker(settings, reaper))),
             Order::Refill => {
                 while spares.lock().len() < settings.spares {
-                    match start(settings, reaper) {
+                    match source.worker(settings, reaper) {
                         Ok(worker) => spares.lock().push_back(worker),
                         // The next run asks for a worker itself, and reports the error.
                         Err(_) => break,
@@ -137,22 +169,84 @@ fn reap(dead: mpsc::Receiver<Child>) {
     }
 }
 
-/// No `pre_exec`: with it, the whole parent would be forked.
-fn start(settings: &Settings, reaper: &mpsc::Sender<Child>) -> io::Result<Worker> {
+/// Where the spawner's thread gets workers from.
+#[derive(Debug, Default)]
+struct Source {
+    #[cfg(target_os = "linux")]
+    nursery: Option<Nursery>,
+    #[cfg(target_os = "linux")]
+    failures: u32,
+}
+
+impl Source {
+    fn worker(&mut self, settings: &Settings, reaper: &mpsc::Sender<Child>) -> io::Result<Worker> {
+        let (ours, theirs) = pair()?;
+        #[cfg(target_os = "linux")]
+        if let Some(forked) = self.fork(settings, &theirs) {
+            let process = Process::Forked(forked);
+            return Ok(Worker { process, stream: Some(ours), reaper: reaper.clone() });
+        }
+        // One that failed to be forked may have used the first pair.
+        #[cfg(target_os = "linux")]
+        let (ours, theirs) = pair()?;
+        let process = Process::Started(start(settings, theirs, &[])?);
+        Ok(Worker { process, stream: Some(ours), reaper: reaper.clone() })
+    }
+
+    #[cfg(target_os = "linux")]
+    fn fork(&mut self, settings: &Settings, stdin: &OwnedFd) -> Option<Forked> {
+        let is_known = settings.proven.load(Ordering::Relaxed);
+        if !settings.forks || !is_known || self.failures >= NURSERIES {
+            return None;
+        }
+        match self.ask_nursery(settings, stdin) {
+            Ok(Some(forked)) => {
+                self.failures = 0;
+                return Some(forked);
+            }
+            // It may still have workers that run.
+            Ok(None) => {}
+            Err(error) => {
+                tracing::debug!(error = &error as &dyn std::error::Error, "no nursery");
+                self.nursery = None;
+            }
+        }
+        self.failures += 1;
+        None
+    }
+
+    #[cfg(target_os = "linux")]
+    fn ask_nursery(&mut self, settings: &Settings, stdin: &OwnedFd) -> io::Result<Option<Forked>> {
+        let nursery = match &mut self.nursery {
+            Some(nursery) => nursery,
+            none => none
+                .insert(Nursery::start(|stdin| start(settings, stdin, &[super::worker::NURSERY]))?),
+        };
+        nursery.fork(stdin)
+    }
+}
+
+/// The host's end of a new socket, and the worker's.
+fn pair() -> io::Result<(UnixStream, OwnedFd)> {
     let (ours, theirs) = UnixStream::pair()?;
     ours.set_nonblocking(true)?;
-    let child = Command::new(&settings.program)
+    Ok((ours, OwnedFd::from(theirs)))
+}
+
+/// No `pre_exec`: with it, the whole parent would be forked.
+fn start(settings: &Settings, stdin: OwnedFd, more: &[&str]) -> io::Result<Child> {
+    Command::new(&settings.program)
         .arg0("sandbox-worker")
         .args(settings.backstop.arguments())
+        .args(more)
         .env_clear()
         // Dates in scripts are the same on every server.
         .env("TZ", "UTC0")
         .current_dir("/")
-        .stdin(Stdio::from(OwnedFd::from(theirs)))
+        .stdin(Stdio::from(stdin))
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        .spawn()?;
-    Ok(Worker { child: Some(child), stream: Some(ours), reaper: reaper.clone() })
+        .spawn()
 }
 
 impl Worker {
@@ -163,12 +257,17 @@ impl Worker {
     }
 
     fn lives(&mut self) -> bool {
-        self.child.as_mut().is_some_and(|child| matches!(child.try_wait(), Ok(None)))
+        match &mut self.process {
+            Process::Started(child) => matches!(child.try_wait(), Ok(None)),
+            #[cfg(target_os = "linux")]
+            Process::Forked(forked) => forked.lives(),
+            Process::Gone => false,
+        }
     }
 
-    /// How a worker that closed its socket ended.
+    /// How a worker that closed its socket ended; known of this process's own children.
     pub(super) async fn exit_status(&mut self) -> Option<ExitStatus> {
-        let child = self.child.as_mut()?;
+        let Process::Started(child) = &mut self.process else { return None };
         for _ in 0..100 {
             if let Some(status) = child.try_wait().ok()? {
                 return Some(status);
@@ -197,19 +296,32 @@ impl Worker {
         Some(kilobytes << 10)
     }
 
-    /// The process is not reaped while `self` holds it, so the number is still its own.
+    /// A child is not reaped while `self` holds it, so the number is still its own. One that was
+    /// forked is ended through its handle alone: a stranger's figures can cost it no more than its run.
     fn proc_file(&self, name: &str) -> Option<String> {
         if cfg!(not(target_os = "linux")) {
             return None;
         }
-        std::fs::read_to_string(format!("/proc/{}/{name}", self.child.as_ref()?.id())).ok()
+        let id = match &self.process {
+            Process::Started(child) => child.id(),
+            #[cfg(target_os = "linux")]
+            Process::Forked(forked) => forked.id,
+            Process::Gone => return None,
+        };
+        std::fs::read_to_string(format!("/proc/{id}/{name}")).ok()
     }
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        let Some(mut child) = self.child.take() else { return };
-        drop(child.kill());
-        drop(self.reaper.send(child));
+        match std::mem::replace(&mut self.process, Process::Gone) {
+            Process::Started(mut child) => {
+                drop(child.kill());
+                drop(self.reaper.send(child));
+            }
+            #[cfg(target_os = "linux")]
+            Process::Forked(forked) => forked.kill(),
+            Process::Gone => {}
+        }
     }
 }

@@ -8,7 +8,9 @@ use super::tokenize;
 use super::vocabulary::{Term, Vocabulary};
 
 /// What a word counts in each [`Field`].
-const WEIGHTS: [f32; FIELDS] = [2.0, 1.6, 3.0, 1.0, 1.0, 0.3, 0.2, 0.1];
+const WEIGHTS: [f32; FIELDS] = [2.0, 1.6, 3.0, 1.0, 1.0, 0.3, 0.2, 0.15];
+/// How much more the fields after it count where nothing has a description.
+const UNDESCRIBED: f32 = 2.0;
 /// How much a long field thins its words out (BM25's b).
 const LENGTH: [f32; FIELDS] = [0.5, 0.5, 0.5, 0.6, 0.2, 0.5, 0.6, 0.6];
 /// How soon repeating a word stops helping (BM25's k1).
@@ -209,6 +211,7 @@ impl Builder {
         // Stable: the entries of a word stay in order.
         self.postings.sort_by_key(|posting| posting.term);
         let averages = averages(&self.lengths);
+        let weights = weights(&averages);
         let mut index =
             Index { rows: self.rows, titles: self.titles, vocabulary, ..Index::default() };
         for posting in &self.postings {
@@ -218,7 +221,7 @@ impl Builder {
             }
             let lengths = self.lengths.get(posting.entry as usize).unwrap_or(&[0; FIELDS]);
             index.entries.push(posting.entry);
-            index.weights.push(posting.weight(lengths, &averages));
+            index.weights.push(posting.weight(lengths, &averages, &weights));
             index.fields.push(posting.bits());
             if let Some(end) = index.ends.last_mut() {
                 *end = index.entries.len() as u32;
@@ -265,9 +268,14 @@ impl Builder {
 
 impl Counts {
     /// The saturated sum of the counts over the fields, as a share of 65,535.
-    fn weight(&self, lengths: &[u16; FIELDS], averages: &[f32; FIELDS]) -> u16 {
+    fn weight(
+        &self,
+        lengths: &[u16; FIELDS],
+        averages: &[f32; FIELDS],
+        weights: &[f32; FIELDS],
+    ) -> u16 {
         let mut sum = 0.0;
-        let fields = self.fields.iter().zip(lengths).zip(averages).zip(WEIGHTS.iter().zip(LENGTH));
+        let fields = self.fields.iter().zip(lengths).zip(averages).zip(weights.iter().zip(LENGTH));
         for (((&count, &length), &average), (weight, b)) in fields.filter(|it| *it.0.0.0 > 0) {
             sum += weight * f32::from(count) / (1.0 - b + b * f32::from(length) / average);
         }
@@ -278,6 +286,16 @@ impl Counts {
         let fields = Field::ALL.iter().zip(self.fields).filter(|(_, count)| *count > 0);
         fields.fold(0, |bits, (field, _)| bits | field.bit())
     }
+}
+
+/// [`WEIGHTS`], as far as there are descriptions: else names have to tell what they would.
+fn weights(averages: &[f32; FIELDS]) -> [f32; FIELDS] {
+    let mut weights = WEIGHTS;
+    let description = Field::Description as usize;
+    if averages.get(description).is_some_and(|&length| length <= 0.0) {
+        weights.iter_mut().skip(description + 1).for_each(|weight| *weight *= UNDESCRIBED);
+    }
+    weights
 }
 
 /// The average length of each field.

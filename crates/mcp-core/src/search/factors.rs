@@ -76,7 +76,12 @@ impl Scores<'_> {
     pub(super) fn factors(&self, entry: usize) -> Factors {
         let Some(row) = self.index.rows.get(entry) else { return Factors::default() };
         let named = self.named.get(entry).copied().unwrap_or_default();
-        let intents = self.query.intents.iter().map(|&intent| fit(intent, row));
+        let says = self.found.get(entry).is_some_and(|found| found & self.verbs != 0);
+        let intents = self.query.intents.iter().map(|&intent| match (intent, row.method) {
+            // What removes by another method says so.
+            (Intent::Delete, Method::Post | Method::Put | Method::Patch) if !says => 0.5,
+            _ => fit(intent, row),
+        });
         // Without a verb the question more often wants to read.
         let reading = if row.method == Method::Get { 1.05 } else { 1.0 };
         Factors {

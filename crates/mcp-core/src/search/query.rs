@@ -214,9 +214,11 @@ impl Sentence {
         if self.intents(at).is_empty() {
             return false;
         }
-        // "star a repository" and "comment on it", but "star count" and "comment author".
+        // "star a repository" and "comment on it", but "star count", "comment author" and "files".
         self.is_one_of(at + 1, DETERMINERS)
-            || first && (!is_in(NOUNS_TOO, word) || self.is_one_of(at + 1, "on to with and or"))
+            || first
+                && !is_plural(word)
+                && (!is_in(NOUNS_TOO, word) || self.is_one_of(at + 1, "on to with and or"))
     }
 
     fn intents(&self, at: usize) -> &'static [Intent] {
@@ -302,6 +304,7 @@ mod tests {
         assert_eq!(intents("star count"), []);
         assert_eq!(intents("comment on an issue"), [Intent::Act]);
         assert_eq!(intents("comment author"), []);
+        assert_eq!(intents("files in a store"), []);
     }
 
     #[test]

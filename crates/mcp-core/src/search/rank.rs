@@ -65,7 +65,7 @@ pub(super) struct Scores<'a> {
     /// Information of the naming words that the question says, by entry.
     pub(super) named: Vec<f32>,
     /// The groups that an entry has, as bits.
-    found: Vec<u32>,
+    pub(super) found: Vec<u32>,
     /// The groups that a word belongs to, [`GENERIC`] and [`OPPOSITE`], as bits, by word.
     pub(super) masks: Vec<u32>,
     /// Entries that have any group.

@@ -85,8 +85,13 @@ impl Spec {
             && cx.skills.has_any(self.skills)
             && of_use
             && cx.constraints.allow(self.requires)
-            && (self.effect.is_read_only() || !cx.access.read_only)
+            && (self.effect.is_read_only() || !is_read_only(cx))
     }
+}
+
+/// Whether the operator takes writes away from the whole server or from its Sentry.
+fn is_read_only(cx: &Context) -> bool {
+    cx.access.read_only || cx.sentry().is_some_and(|api| api.access.read_only)
 }
 
 /// Where a pinned session has no use for a tool.

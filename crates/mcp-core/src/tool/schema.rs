@@ -148,8 +148,7 @@ fn is_absent(value: &Value, argument: &Argument) -> bool {
         Value::String(text) if !argument.required => !keeps_text && is_nothing(text),
         Value::Array(items) if !argument.required => {
             let is_list = matches!(argument.kind, ArgumentType::List { .. });
-            let nothing =
-                |item: &Value| item.is_null() || item.as_str().is_some_and(|it| is_nothing(it));
+            let nothing = |item: &Value| item.is_null() || item.as_str().is_some_and(is_nothing);
             is_list && items.iter().all(nothing)
         }
         Value::Bool(_)

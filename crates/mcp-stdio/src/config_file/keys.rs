@@ -109,7 +109,7 @@ fn key(argument: &Arg) -> Option<Key> {
         place,
         shape,
         gives_token: argument.get_help_heading() == Some(CREDENTIAL)
-            && !matches!(option, "auth" | "header"),
+            && !matches!(option, "auth" | "header" | "scope" | "token_url"),
     })
 }
 
@@ -152,7 +152,7 @@ mod tests {
         assert!(secret.contains(&"token") && secret.contains(&"headers"), "{secret:?}");
         assert!(!secret.contains(&"token_env") && !secret.contains(&"token_file"), "{secret:?}");
         for key in keys.iter().filter(|it| it.gives_token) {
-            assert!(!matches!(key.name.as_str(), "auth" | "headers"), "{}", key.name);
+            assert!(key.name.starts_with("token") && key.name != "token_url", "{}", key.name);
         }
     }
 }

@@ -49,7 +49,7 @@ pub(crate) fn check_secret(path: &Path, from: &str) -> Result<bool, SetupError> 
                 format!("make it your own: chown and chmod 600 {}", path.display()),
             ));
         }
-        return Ok(file.uid() == me && file.mode() & 0o044 != 0);
+        Ok(file.uid() == me && file.mode() & 0o044 != 0)
     }
     #[cfg(not(unix))]
     {

@@ -115,6 +115,45 @@ async fn a_tool_that_is_not_listed_is_searched_then_run() {
     assert!(result["structuredContent"]["user"]["id"].is_string(), "{result}");
 }
 
+/// One tool of every family: found by a question, then run.
+#[tokio::test]
+async fn every_family_is_found_and_answers() {
+    let mut connected = Connected::with(&["--docs-url", "off"]).await;
+    for (question, tool, more) in [
+        ("which version was released", "find_releases", json!({})),
+        ("saved dashboards", "find_dashboards", json!({})),
+        ("cron monitors that missed a check-in", "find_monitors", json!({})),
+        ("uptime monitors of a URL", "find_uptime_monitors", json!({})),
+        ("alert rules of a project", "find_alert_rules", json!({"projectSlug": "quay-web"})),
+        ("client keys of a project", "find_dsns", json!({"projectSlug": "quay-web"})),
+    ] {
+        let found = connected.found(question).await;
+        assert!(found.contains(&tool.to_owned()), "{question}: {found:?}");
+        let mut arguments = more;
+        arguments["organizationSlug"] = json!(ORGANIZATION);
+        let result = connected.execute(tool, arguments).await;
+        assert_ne!(result["isError"], json!(true), "{tool}: {result}");
+        assert!(result["structuredContent"].is_object(), "{tool}: {result}");
+    }
+    let made = json!({"organizationSlug": ORGANIZATION, "name": "Night Watch"});
+    let result = connected.execute("create_team", made).await;
+    assert_eq!(result["structuredContent"]["team"]["slug"], json!("night-watch"), "{result}");
+    assert_eq!(connected.mock.writes().len(), 1);
+    let result = connected.execute("search_docs", json!({"query": "sampling"})).await;
+    assert!(text(&result).contains("no source for the documentation"), "{result}");
+}
+
+#[tokio::test]
+async fn a_read_only_server_has_no_tool_that_writes() {
+    let mut connected = Connected::with(&["--read-only"]).await;
+    let tools = connected.list().await;
+    assert!(tools.iter().all(|it| it["annotations"]["readOnlyHint"] == json!(true)), "{tools:?}");
+    let made = json!({"organizationSlug": ORGANIZATION, "name": "Night Watch"});
+    let result = connected.execute("create_team", made).await;
+    assert_eq!(result["isError"], json!(true), "{result}");
+    assert!(connected.mock.log().is_empty());
+}
+
 /// P43.
 #[tokio::test]
 async fn an_unknown_slug_is_named_with_the_tool_that_lists_them() {

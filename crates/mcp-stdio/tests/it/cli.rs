@@ -81,6 +81,16 @@ fn a_wrong_set_up_is_one_sentence_and_a_hint_and_status_2() {
             r"error: the OpenAPI document `C:\temp\x` cannot be opened",
         ),
         (
+            &["--client-cert", "/no such/file"],
+            &[sentry],
+            "error: `--client-cert` cannot be read from `/no such/file`: ",
+        ),
+        (
+            &["--token-command", "op 'x"],
+            &[sentry],
+            "error: `--token-command` has a quote that is not",
+        ),
+        (
             &["--access-token", "SECRET-abc\n123XYZ"],
             &[],
             "error: `--access-token` holds line breaks",

@@ -85,6 +85,7 @@ async fn an_incomplete_body_is_not_sent() {
     assert_eq!(connected.writes(), 0);
 }
 
+/// P27: an error says what and where, and the logs come along.
 #[tokio::test]
 async fn a_script_error_names_its_line_and_keeps_the_logs() {
     let mut connected = Connected::start().await;
@@ -204,6 +205,7 @@ async fn a_path_cannot_leave_the_api() {
     assert_eq!(connected.mock.log().len(), 1, "only the document was fetched");
 }
 
+/// P24: no secret is inside, and none can be brought along.
 #[tokio::test]
 async fn scripts_bring_no_credentials_and_see_none() {
     let mut connected = Connected::start().await;
@@ -228,6 +230,7 @@ async fn scripts_bring_no_credentials_and_see_none() {
     assert!(!connected.session.stderr().contains(&connected.mock.token), "the token is in the log");
 }
 
+/// P68: single operations can be allowed and barred, and search hides what is barred.
 #[tokio::test]
 async fn allow_and_deny_hold_for_search_and_for_calls() {
     let mut connected = Connected::with(|command| {
@@ -284,6 +287,7 @@ async fn results_outsiders_can_write_are_marked_first() {
     assert!(users.get("untrusted").is_none());
 }
 
+/// P28, P29: a large result is cut, says so, and stays well-formed.
 #[tokio::test]
 async fn a_large_result_is_cut_and_stays_json() {
     let mut connected = Connected::start().await;

@@ -18,6 +18,9 @@ use serde_json::{Value, json};
 /// Made for tests, with a hundred years to live; its authority is [`authority`].
 const LOCALHOST: &str = include_str!("../../../api-client/tests/it/fixtures/localhost.pem");
 
+/// What `/token` gives out.
+const ACCESS_TOKEN: &str = "ACCESS-uvw456RST";
+
 /// The authority's certificate, as a file.
 pub(crate) fn authority() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../api-client/tests/it/fixtures/ca.pem"))
@@ -55,7 +58,7 @@ pub(crate) struct Echo {
 
 impl Echo {
     pub(crate) fn start() -> Self {
-        Self::listen(|stream, heads| answer(stream, heads))
+        Self::listen(answer)
     }
 
     /// The same over TLS, with a certificate of the private [`authority`].
@@ -115,6 +118,7 @@ fn answer(mut stream: impl Read + Write, heads: &Mutex<Vec<String>>) {
         "/limited" => {
             ("429 Too Many Requests", "retry-after: 1\r\nx-ratelimit-limit: 5\r\n", json!("slow"))
         }
+        "/token" => ("200 OK", "", json!({ "access_token": ACCESS_TOKEN, "token_type": "bearer" })),
         "/denied" => ("401 Unauthorized", "", json!({ "detail": "token expired" })),
         "/forbidden" => ("403 Forbidden", "", json!({ "detail": "needs org:admin" })),
         "/echo" => {

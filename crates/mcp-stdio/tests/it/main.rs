@@ -18,6 +18,7 @@ mod lifecycle;
 mod network;
 mod plain;
 mod plan;
+mod sandbox;
 mod several_apis;
 mod support;
 mod symbols;

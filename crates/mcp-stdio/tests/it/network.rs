@@ -163,18 +163,26 @@ async fn no_log_level_and_no_echo_shows_the_token() {
     let echo = Echo::start();
     let levels =
         "trace,hyper=trace,hyper_util=trace,h2=trace,reqwest=trace,rustls=trace,rmcp=trace";
-    for scheme in ["bearer", "header:X-Key", "basic:ann", "query:key"] {
+    for scheme in ["bearer", "header:X-Key", "basic:ann", "query:key", "oauth:agent"] {
         let mut command = folder.command(&echo.base());
+        if scheme.starts_with("oauth") {
+            command.arg("--token-url").arg(format!("{}/token", echo.base()));
+        }
         command.args(["--token-env", "T", "--auth", scheme, "--header", "X-Gate: gate-hunter22"]);
         command.env("T", TOKEN).env("RUST_LOG", levels);
-        let code = "const r = await api.request('GET', '/echo?a=1'); console.log(r.headers); const f = await api.request('GET', '/denied'); return [r.data, f.status, f.data]";
+        let code = "const r = await api.request('GET', '/echo?a=1'); console.log(r.headers); const f = await api.request('GET', '/denied'); return f.ok || [r.data, f.data]";
         let (text, log) = once(command, code).await;
         assert!(text.contains("[secret]") && log.contains("TRACE"), "{scheme}: {text}");
-        for hidden in ["abc123", "hunter22", "U0VDUkVULWFiYzEyM", "%61%62%63%31%32%33"] {
+        for hidden in ["abc123", "uvw456", "hunter22", "U0VDUkVULWFiYzEyM", "%61%62%63%31%32%33"] {
             assert!(!text.contains(hidden), "{scheme}: {hidden} in {text}");
             assert!(!log.contains(hidden), "{scheme}: {hidden} in the log");
         }
     }
+    let sent = echo.heads();
+    assert!(
+        sent.iter().any(|it| it.contains("authorization: Bearer ACCESS-uvw456RST")),
+        "{sent:?}"
+    );
 }
 
 /// P59 and P74: a private authority is trusted by option or by variable, from a path with spaces.

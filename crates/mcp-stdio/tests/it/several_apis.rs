@@ -204,21 +204,20 @@ async fn an_api_whose_document_cannot_be_read_does_not_hinder_the_other() {
     assert!(is_error && answer["error"]["name"] == json!("DocumentError"), "{answer}");
 }
 
-/// P17: also with several APIs.
+/// P17: also with several APIs, and with files.
 #[tokio::test]
 async fn definitions_for_several_apis_stay_below_800_tokens() {
-    let mut text =
-        "[[api]]\nprofile = \"authentik\"\nbase_url = \"https://id.test\"\ntoken = \"t-1\"\n\
-                    [[api]]\nprofile = \"sentry\"\ntoken = \"t-2\"\n"
-            .to_owned();
-    for name in ["gitea", "github", "jira"] {
-        text.push_str(&format!(
+    let known = "[[api]]\nprofile = \"authentik\"\nbase_url = \"https://id.test\"\ntoken = \"t-1\"\n\
+                 [[api]]\nprofile = \"sentry\"\ntoken = \"t-2\"\n";
+    let others = ["gitea", "github", "jira"].map(|name| {
+        format!(
             "[[api]]\nname = \"{name}\"\ndocument = \"http://127.0.0.1:9/{name}.json\"\ntoken = \"t-3\"\n"
-        ));
-    }
-    let (_directory, path) = support::configured(&text);
+        )
+    });
+    let text = format!("{known}{}", others.concat());
+    let (directory, path) = support::configured(&text);
     let mut command = support::binary();
-    command.arg("--config").arg(path);
+    command.arg("--config").arg(path).arg("--files").arg(directory.path());
     let mut session = support::connect(command).await;
     let id = session.request("tools/list", json!({})).await.unwrap();
     let list = session.response(id, PATIENCE).await.unwrap();

@@ -65,7 +65,7 @@ async fn a_result_is_one_complete_text() {
     assert!(message.to_string().len() < 26_000, "{} bytes", message.to_string().len());
 }
 
-/// P15: the hints are there, and true.
+/// P15, P71: the hints are there, and true; a client can let reading pass by them alone.
 #[tokio::test]
 async fn reading_tools_say_so_and_writing_ones_do_not() {
     let mut connected = Connected::start().await;
@@ -195,6 +195,7 @@ async fn arguments_are_coerced_to_their_declared_types() {
     assert_eq!(connected.ok("execute", json!({"code": 1})).await["result"], json!(1));
 }
 
+/// P67: the writing tool is neither listed nor callable.
 #[tokio::test]
 async fn a_read_only_server_has_no_writing_tool() {
     let mut connected = Connected::with(|command| {

@@ -115,7 +115,12 @@ fn answer(
         _ => {
             let body = String::from_utf8_lossy(&body).into_owned();
             let received = Received { method, target, headers, body };
-            let answer = answers(&received);
+            let answer = if received.target == "/echo/authorization" {
+                let sent = received.header("authorization");
+                (200, String::new(), serde_json::json!({ "sent": sent }).to_string())
+            } else {
+                answers(&received)
+            };
             seen.lock().unwrap().push(received);
             (json, answer)
         }

@@ -1,11 +1,15 @@
 //! Sentry with the one organization `harbor-lantern`.
 
+mod activities;
 mod alert_rules;
 mod attachments;
 mod check_ins;
 mod dashboards;
 mod deploys;
 mod detectors;
+mod event_search;
+mod issue_events;
+mod issues;
 mod keys;
 mod members;
 mod monitors;
@@ -16,11 +20,13 @@ mod page;
 mod project_writes;
 mod projects;
 mod releases;
+mod replays;
 mod repositories;
 mod schedule;
 mod snapshots;
 mod spelling;
 mod teams;
+mod traces;
 mod uptime;
 mod widgets;
 mod workflow_parts;
@@ -40,6 +46,7 @@ pub(crate) struct Sentry;
 #[derive(Clone, Debug)]
 pub(crate) struct State {
     ids: Ids,
+    activities: Table,
     alert_rules: Table,
     attachments: Table,
     check_ins: Table,
@@ -49,8 +56,11 @@ pub(crate) struct State {
     detector_workflows: Table,
     detectors: Table,
     environments: Table,
+    events: Table,
+    issues: Table,
     keys: Table,
     last_deploys: Table,
+    logs: Table,
     members: Table,
     monitors: Table,
     onboarding: Table,
@@ -58,8 +68,10 @@ pub(crate) struct State {
     projects: Table,
     release_projects: Table,
     releases: Table,
+    replays: Table,
     repositories: Table,
     snapshots: Table,
+    spans: Table,
     teams: Table,
     uptime_checks: Table,
     uptime_monitors: Table,
@@ -69,6 +81,7 @@ pub(crate) struct State {
 impl engine::State for State {
     fn tables(&self) -> Tables<'_> {
         vec![
+            ("activities", &self.activities),
             ("alert_rules", &self.alert_rules),
             ("attachments", &self.attachments),
             ("check_ins", &self.check_ins),
@@ -78,8 +91,11 @@ impl engine::State for State {
             ("detector_workflows", &self.detector_workflows),
             ("detectors", &self.detectors),
             ("environments", &self.environments),
+            ("events", &self.events),
+            ("issues", &self.issues),
             ("keys", &self.keys),
             ("last_deploys", &self.last_deploys),
+            ("logs", &self.logs),
             ("members", &self.members),
             ("monitors", &self.monitors),
             ("onboarding", &self.onboarding),
@@ -87,8 +103,10 @@ impl engine::State for State {
             ("projects", &self.projects),
             ("release_projects", &self.release_projects),
             ("releases", &self.releases),
+            ("replays", &self.replays),
             ("repositories", &self.repositories),
             ("snapshots", &self.snapshots),
+            ("spans", &self.spans),
             ("teams", &self.teams),
             ("uptime_checks", &self.uptime_checks),
             ("uptime_monitors", &self.uptime_monitors),
@@ -110,6 +128,7 @@ impl Fixture for Sentry {
     fn state(seed: u64) -> State {
         let mut state = State {
             ids: Ids::new(seed),
+            activities: Table::default(),
             alert_rules: Table::default(),
             attachments: Table::default(),
             check_ins: Table::default(),
@@ -119,8 +138,11 @@ impl Fixture for Sentry {
             detector_workflows: Table::default(),
             detectors: Table::default(),
             environments: Table::default(),
+            events: Table::default(),
+            issues: Table::default(),
             keys: Table::default(),
             last_deploys: Table::default(),
+            logs: Table::default(),
             members: Table::default(),
             monitors: Table::default(),
             onboarding: Table::default(),
@@ -128,8 +150,10 @@ impl Fixture for Sentry {
             projects: Table::default(),
             release_projects: Table::default(),
             releases: Table::default(),
+            replays: Table::default(),
             repositories: Table::default(),
             snapshots: Table::default(),
+            spans: Table::default(),
             teams: Table::default(),
             uptime_checks: Table::default(),
             uptime_monitors: Table::default(),
@@ -151,6 +175,9 @@ impl Fixture for Sentry {
         releases::seed(&mut state);
         attachments::seed(&mut state, Random::new(seed, "attachments"));
         snapshots::seed(&mut state);
+        issues::seed(&mut state);
+        traces::seed(&mut state);
+        replays::seed(&mut state);
         state
     }
 
@@ -175,6 +202,12 @@ impl Fixture for Sentry {
             onboarding::routes(),
             attachments::routes(),
             snapshots::routes(),
+            issues::routes(),
+            activities::routes(),
+            issue_events::routes(),
+            traces::routes(),
+            event_search::routes(),
+            replays::routes(),
         ]
         .into_iter()
         .flatten()

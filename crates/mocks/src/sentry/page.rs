@@ -9,7 +9,20 @@ const MAX_PER_PAGE: i64 = 100;
 
 /// One page of rows that are filtered and sorted already.
 pub(super) fn answer(call: &Call<'_>, rows: &[&Row], view: impl Fn(&Row) -> Value) -> Answer {
-    let limit = per_page(call)?;
+    answer_sized(call, rows, None, view)
+}
+
+/// The same, where the page size may come from another parameter than `per_page`.
+pub(super) fn answer_sized(
+    call: &Call<'_>,
+    rows: &[&Row],
+    size: Option<i64>,
+    view: impl Fn(&Row) -> Value,
+) -> Answer {
+    let limit = match size {
+        Some(size) => size.clamp(1, MAX_PER_PAGE),
+        None => per_page(call)?,
+    };
     let cursor = match call.query("cursor").filter(|text| !text.is_empty()) {
         Some(text) => {
             Cursor::parse(&text).ok_or_else(|| Reply::detail(400, "Invalid cursor parameter."))?

@@ -158,6 +158,6 @@ fn free_slug(table: &Table, slug: &str) -> String {
     if !taken(slug) {
         return slug.to_owned();
     }
-    let numbered = (2..).map(|number| format!("{slug}-{number}"));
-    numbered.into_iter().find(|slug| !taken(slug)).unwrap_or_default()
+    let mut numbered = (2..).map(|number| format!("{slug}-{number}"));
+    numbered.find(|slug| !taken(slug)).unwrap_or_default()
 }

@@ -9,5 +9,6 @@ mod client;
 mod frame;
 mod sentry_core;
 mod sentry_dashboards;
+mod sentry_issues;
 mod sentry_pages;
 mod sentry_writes;

@@ -47,7 +47,7 @@ fn a_release_is_created_once_and_gains_projects() {
     );
     let unknown = client.post(&path, json!({ "version": "1", "projects": ["nothing"] })).pair();
     assert_eq!(unknown, (400, json!({ "projects": ["Invalid project ids or slugs"] })));
-    let changed = client.put(VERSION, json!({ "ref": "", "url": "https://notes.test" })).json();
+    let changed = client.put(VERSION, json!({ "ref": null, "url": "https://notes.test" })).json();
     assert_eq!(
         (&changed["ref"], &changed["url"]),
         (&json!("9b1f0c7d"), &json!("https://notes.test"))

@@ -131,9 +131,12 @@ async fn the_instances_own_document_is_fetched_once_and_with_the_credential() {
 
 #[tokio::test]
 async fn a_redirect_is_followed_and_names_the_place_of_the_document() {
-    let upstream = Upstream::start(|_, head| match head.starts_with("get /schema/ ") {
-        true => response("302 Found", "location: /files/openapi.json\r\n", ""),
-        false => json("", &text("1")),
+    let upstream = Upstream::start(|_, head| {
+        if head.starts_with("get /schema/ ") {
+            response("302 Found", "location: /files/openapi.json\r\n", "")
+        } else {
+            json("", &text("1"))
+        }
     })
     .await;
     let source = DocumentSource::new(upstream.options("/schema/"));

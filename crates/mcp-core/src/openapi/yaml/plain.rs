@@ -224,7 +224,7 @@ impl<'t> Reader<'t> {
     /// The key that starts here, which is not passed; `None` as well where there is no key.
     fn key(&self) -> Option<Key<'t>> {
         let rest = self.rest_of_line();
-        let mut reader = Reader { text: self.text, at: self.at, json: String::new(), depth: 0 };
+        let mut reader = Self { text: self.text, at: self.at, json: String::new(), depth: 0 };
         let (text, length) = match rest.bytes().next()? {
             b'"' | b'\'' => {
                 let quoted = scalar::quoted(&mut reader, usize::MAX)?;

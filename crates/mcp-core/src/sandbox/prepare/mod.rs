@@ -20,6 +20,7 @@ use oxc_span::SourceType;
 use super::error::ScriptError;
 use edit::Insertion;
 use fence::Fence;
+use nesting::Excess;
 use types::Types;
 
 const BEFORE: &str = "(async()=>{";
@@ -98,8 +99,11 @@ impl Script<'_> {
             return Err(self.error(at, "a NUL character cannot be in a script: write `\\0`"));
         }
         match nesting::load(self.code) {
-            Err(at) => {
+            Err(Excess::Depth { at }) => {
                 Err(self.error(at, "the script nests or chains too deep: use variables or a loop"))
+            }
+            Err(Excess::Work { at }) => {
+                Err(self.error(at, "the script is too long for how deep it nests: make it shorter"))
             }
             Ok(load) if load <= FLAT && self.code.len() <= SHORT => self.read(),
             Ok(_) => self.read_on_large_stack(),

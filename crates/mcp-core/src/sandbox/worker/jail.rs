@@ -55,24 +55,43 @@ pub(super) fn leave_parent() {
     raw::close(inherited.into_iter().filter(|descriptor| *descriptor > 2));
 }
 
+/// How much of the jail [`lock_down`](super::lock_down) puts up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Jail {
+    /// All that the system offers.
+    Whole,
+    /// What remains on a system that has no filter for system calls.
+    WithoutFilter,
+}
+
 /// Gives up everything a script never needs. What the system does not offer is left out, and said.
-pub(super) fn lock_down(backstop: &Backstop) -> Protections {
+pub(super) fn lock_down(backstop: &Backstop, jail: Jail) -> Protections {
     let rlimits = limit(Resource::Core, 0)
         & limit(Resource::Fsize, 0)
         & limit(Resource::Nproc, 0)
         & limit(Resource::Nofile, 3)
         & limit(Resource::As, backstop.address_space)
         & limit_cpu(backstop.cpu_seconds);
-    let mut protections = Protections { rlimits, ..Protections::default() };
-    #[cfg(target_os = "linux")]
-    {
-        protections.no_new_privs = rustix::thread::set_no_new_privs(true).is_ok();
-        protections.seccomp = linux::allow_only_computing().is_some();
-        if !protections.seccomp {
-            protections.landlock = linux::deny_files_and_sockets().is_some();
-        }
-    }
-    protections
+    Protections { rlimits, ..fence_in(jail) }
+}
+
+/// Does what [`lock_down`] would do each time, for those that will be forked.
+#[cfg(target_os = "linux")]
+pub(super) fn get_ready() {
+    linux::ready();
+}
+
+#[cfg(target_os = "linux")]
+fn fence_in(jail: Jail) -> Protections {
+    let no_new_privs = rustix::thread::set_no_new_privs(true).is_ok();
+    let seccomp = jail == Jail::Whole && linux::allow_only_computing().is_some();
+    let landlock = !seccomp && linux::deny_files_and_sockets().is_some();
+    Protections { no_new_privs, seccomp, landlock, rlimits: false }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn fence_in(_: Jail) -> Protections {
+    Protections::default()
 }
 
 /// Sets a limit for good; one that is lower already stays.
@@ -93,7 +112,7 @@ fn limit_cpu(seconds: u64) -> bool {
 mod linux {
     //! The system call filter, and its substitute.
 
-    use std::collections::BTreeMap;
+    use std::{collections::BTreeMap, sync::OnceLock};
 
     use landlock::{
         ABI, Access as _, AccessFs, AccessNet, Ruleset, RulesetAttr as _, RulesetStatus, Scope,
@@ -134,7 +153,13 @@ mod linux {
 
     /// From here on every other system call ends the process.
     pub(super) fn allow_only_computing() -> Option<()> {
-        seccompiler::apply_filter(&filter()?).ok()
+        seccompiler::apply_filter(ready()?).ok()
+    }
+
+    /// The filter, made once: what is forked has it.
+    pub(super) fn ready() -> Option<&'static BpfProgram> {
+        static FILTER: OnceLock<Option<BpfProgram>> = OnceLock::new();
+        FILTER.get_or_init(filter).as_ref()
     }
 
     pub(super) fn filter() -> Option<BpfProgram> {

@@ -4,6 +4,8 @@ mod hints;
 mod host_functions;
 #[cfg(unix)]
 mod jail;
+#[cfg(target_os = "linux")]
+mod nursery;
 mod raw;
 mod runtime;
 mod state;
@@ -14,10 +16,16 @@ mod tests;
 
 #[cfg(unix)]
 pub(super) use jail::Backstop;
+#[cfg(unix)]
+pub use jail::Jail;
 pub(super) use runtime::Engine;
 
 /// First argument of a process that is to be a worker; the number that follows it is [`Backstop`].
 pub(super) const ARGUMENT: &str = "--mcp-sandbox-worker";
+
+/// Fourth argument of a worker that is to fork others instead of serving.
+#[cfg(target_os = "linux")]
+pub(super) const NURSERY: &str = "nursery";
 
 /// Whether this process was started to be a worker.
 ///
@@ -25,6 +33,12 @@ pub(super) const ARGUMENT: &str = "--mcp-sandbox-worker";
 /// [`worker_main`].
 pub(super) fn is_worker() -> bool {
     std::env::args_os().nth(1).is_some_and(|argument| argument == ARGUMENT)
+}
+
+/// Whether this process was started to fork workers.
+#[cfg(target_os = "linux")]
+fn is_nursery() -> bool {
+    std::env::args_os().nth(4).is_some_and(|argument| argument == NURSERY)
 }
 
 /// Becomes a sandbox worker and never returns, if this process was started as one.
@@ -42,12 +56,19 @@ pub fn worker_main() {
     }
 }
 
+/// Has this process return memory to the system soon after it is free, where its allocator can be
+/// told: for servers, which hold a large response now and then. Call it before threads exist.
+pub fn return_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    raw::return_memory();
+}
+
 /// Puts this process into a worker's jail and says what holds it: for probes and tests.
 ///
 /// There is no way back.
 #[cfg(unix)]
-pub fn lock_down() -> super::Protections {
-    jail::lock_down(&jail::Backstop::from_arguments())
+pub fn lock_down(jail: Jail) -> super::Protections {
+    jail::lock_down(&jail::Backstop::from_arguments(), jail)
 }
 
 #[cfg(unix)]
@@ -71,7 +92,11 @@ fn serve() -> Result<(), stream::Lost> {
 
     let engine = Engine::new().map_err(|_| stream::Lost)?;
     state::thread_cpu();
-    let protections = jail::lock_down(&jail::Backstop::from_arguments());
+    #[cfg(target_os = "linux")]
+    if is_nursery() {
+        nursery::fork_on_order()?;
+    }
+    let protections = jail::lock_down(&jail::Backstop::from_arguments(), Jail::Whole);
     let port = Rc::new(stream::StreamPort::new());
     port.send(&FromWorker::Hello(Hello { build: BUILD, protections }))?;
     let ToWorker::Run(run) = port.receive()? else { return Err(stream::Lost) };

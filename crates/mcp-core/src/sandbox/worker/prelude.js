@@ -5,16 +5,17 @@
   "use strict";
   const { parse, stringify, rawJSON } = JSON;
   const { assign, defineProperty, freeze, fromEntries, getPrototypeOf, keys, setPrototypeOf } = Object;
-  const { from: arrayFrom } = Array;
+  const { from: arrayFrom, isArray } = Array;
   const { isSafeInteger } = Number;
   const { construct } = Reflect;
-  const { imul } = Math;
+  const { floor, min } = Math;
   const call = Function.prototype.call;
   const uncurry = (method) => call.bind(method);
   const every = uncurry(Array.prototype.every);
   const join = uncurry(Array.prototype.join);
   const map = uncurry(Array.prototype.map);
   const exec = uncurry(RegExp.prototype.exec);
+  const slice = uncurry(String.prototype.slice);
   const wellFormed = uncurry(String.prototype.toWellFormed);
   const toBase64 = uncurry(Uint8Array.prototype.toBase64);
   const [P, E, S, N, D, TypeE, RangeE] = [Promise, Error, String, Number, Date, TypeError, RangeError];
@@ -260,7 +261,7 @@
 
     const finish = async (value) => {
       let result = await value;
-      if (typeof result === "function") result = await result(api);
+      if (typeof result === "function") result = await (result.length > 0 ? result(api) : result());
       const json = encode(result);
       if (json !== undefined) return json;
       warn(
@@ -271,17 +272,57 @@
       return "null";
     };
 
+    // An error's own properties as JSON. What is too long keeps its beginning and says how long it was.
+    const [LONGEST, MOST] = [60_000, 200];
+    const properties = (thrown) => {
+      try {
+        const json = wellFormed(stringify(assign({}, thrown)));
+        if (json.length <= LONGEST) return json;
+        const all = parse(json);
+        const names = keys(all);
+        const shown = min(names.length, MOST);
+        let room = LONGEST;
+        let long = 0;
+        const parts = [];
+        for (let n = 0; n < shown; n++) {
+          parts[n] = stringify(all[names[n]]);
+          if (parts[n].length <= LONGEST / shown) room -= parts[n].length;
+          else long++;
+        }
+        for (let n = 0; n < shown; n++) {
+          if (parts[n].length > LONGEST / shown) parts[n] = shortened(all[names[n]], parts[n], floor(room / long));
+          parts[n] = `${stringify(slice(names[n], 0, 100))}:${parts[n]}`;
+        }
+        if (shown < names.length) parts[shown] = `"…":"${names.length} properties in all"`;
+        return `{${join(parts, ",")}}`;
+      } catch {
+        return "{}";
+      }
+    };
+    const shortened = (value, json, share) => {
+      if (json.length <= share) return json;
+      if (typeof value === "string") return stringify(`${slice(value, 0, share)}… (${value.length} characters)`);
+      if (!isArray(value)) return stringify(`(${json.length} characters of JSON)`);
+      const parts = [];
+      for (;;) {
+        const part = stringify(value[parts.length]);
+        share -= part.length + 1;
+        if (share < 0) {
+          parts[parts.length] = stringify(`… (${value.length} in all)`);
+          break;
+        }
+        parts[parts.length] = part;
+      }
+      return `[${join(parts, ",")}]`;
+    };
+
     // Any thrown value as [name, message, stack, own properties as JSON].
     const explain = (thrown) => {
       if (!(thrown instanceof E)) {
         const shown = typeof thrown === "object" && thrown !== null ? (stringify(thrown) ?? thrown) : thrown;
         return ["Error", text(`the script threw ${text(shown)}`), "", "{}"];
       }
-      let properties = "{}";
-      try {
-        properties = wellFormed(stringify(assign({}, thrown)));
-      } catch {}
-      return [text(thrown.name), text(thrown.message), text(thrown.stack), properties];
+      return [text(thrown.name), text(thrown.message), text(thrown.stack), properties(thrown)];
     };
 
     return { settle, fail, fire, finish, explain };

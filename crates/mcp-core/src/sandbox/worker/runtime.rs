@@ -39,8 +39,8 @@ const SCRIPT: &str = "user.js";
 const MAX_FRAMES: usize = 10;
 /// Longest error message.
 const MAX_MESSAGE: usize = 8 << 10;
-/// Largest JSON of an error's own properties.
-const MAX_PROPERTIES: usize = 256 << 10;
+/// Largest JSON of an error's own properties; the prelude shortens them to less.
+const MAX_PROPERTIES: usize = 512 << 10;
 /// Rejections watched at once; the report needs the first ones only.
 const MAX_REJECTIONS: usize = 100;
 

@@ -14,7 +14,8 @@ use super::{
         limits::{Stop, size},
         port::{Event, Port},
         protocol::{
-            Call, Frame, MAX_CALLS, MAX_IN_FLIGHT, MAX_WARNINGS, Pace, Reply, Run, Warning,
+            Call, Frame, MAX_ARGUMENTS, MAX_CALLS, MAX_IN_FLIGHT, MAX_WARNINGS, Pace, Reply, Run,
+            Warning,
         },
     },
     raw::HeapLimit,
@@ -36,6 +37,8 @@ pub(super) struct State {
     stop: Cell<Option<Stop>>,
     in_flight: Cell<u32>,
     calls: Cell<u32>,
+    /// Bytes of arguments that may still leave.
+    arguments_room: Cell<usize>,
     replies: RefCell<VecDeque<(u32, Reply)>>,
     timers: RefCell<BinaryHeap<Reverse<Timer>>>,
     /// The time of a run whose clock stands still, since its start.
@@ -69,6 +72,7 @@ impl State {
             stop: Cell::new(None),
             in_flight: Cell::new(0),
             calls: Cell::new(0),
+            arguments_room: Cell::new(MAX_ARGUMENTS),
             replies: RefCell::default(),
             timers: RefCell::default(),
             ordered_time: Cell::new(Duration::ZERO),
@@ -162,6 +166,13 @@ impl State {
         if id > MAX_CALLS {
             return Err(format!("a script can make {MAX_CALLS} calls at most"));
         }
+        let Some(room) = self.arguments_room.get().checked_sub(arguments.len()) else {
+            return Err(format!(
+                "the arguments of a script's calls can have {} together",
+                size(MAX_ARGUMENTS)
+            ));
+        };
+        self.arguments_room.set(room);
         self.calls.set(id);
         self.port.start(Call { id, binding, function, arguments, blocking });
         Ok(id)

@@ -7,6 +7,7 @@ use std::{
 };
 
 use rustix::{
+    buffer::spare_capacity,
     event::{PollFd, PollFlags, Timespec, poll},
     io::{Errno, read, write},
 };
@@ -15,6 +16,10 @@ use super::super::{
     port::{Event, Port},
     protocol::{Call, Decoder, FromWorker, MAX_TO_WORKER, ToWorker, encode},
 };
+
+/// Room made for what arrives: a trivial script, or a part of a large response.
+const SMALL: usize = 4 << 10;
+const LARGE: usize = 1 << 20;
 
 /// The host is gone, or does not make sense.
 #[derive(Debug)]
@@ -70,12 +75,12 @@ impl StreamPort {
             {
                 return Ok(None);
             }
-            let mut chunk = [0; 64 << 10];
-            match read(stdin(), &mut chunk) {
+            let room = decoder.missing().clamp(SMALL, LARGE);
+            let buffer = decoder.buffer();
+            buffer.reserve(room);
+            match read(stdin(), spare_capacity(buffer)) {
                 Ok(0) => return Err(Lost),
-                Ok(length) => {
-                    decoder.buffer().extend_from_slice(chunk.get(..length).unwrap_or_default());
-                }
+                Ok(_) => {}
                 Err(Errno::INTR) => {}
                 Err(_) => return Err(Lost),
             }

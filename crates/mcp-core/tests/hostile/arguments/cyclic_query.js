@@ -1,0 +1,4 @@
+// expect: fails
+const query = {};
+query.query = query;
+return await api.request("GET", "/core/users/", { query });

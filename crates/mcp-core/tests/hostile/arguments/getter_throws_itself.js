@@ -1,0 +1,2 @@
+// expect: fails
+return await api.request({ get method() { throw this }, path: "/core/users/" });

@@ -1,0 +1,2 @@
+// expect: fails
+return await api.request("GET", "/" + "a/".repeat(2e6));

@@ -1,0 +1,2 @@
+// expect: fails
+for (;;) for (const operation of api.operations) break;

@@ -1,0 +1,2 @@
+// expect: fails
+return await api.paginate(new Proxy(["/core/users/"], { get(target, key) { for (;;); } }));

@@ -1,0 +1,4 @@
+// expect: fails
+const { proxy, revoke } = Proxy.revocable({}, {});
+revoke();
+return await api.request("GET", proxy);

@@ -1,0 +1,2 @@
+// expect: fails
+for (;;) api.search("user ".repeat(2000), 50);

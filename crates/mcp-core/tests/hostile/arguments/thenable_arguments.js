@@ -1,0 +1,2 @@
+// expect: any
+return await api.request({ then(resolve) { resolve("GET") } }, "/core/users/").catch((error) => error.name);

@@ -1,0 +1,3 @@
+// expect: fails
+const it = { toJSON() { return api.search(it) } };
+return api.search(it);

@@ -1,0 +1,2 @@
+// expect: fails
+return new DataView(new ArrayBuffer(8)).getFloat64(2 ** 53 - 1);

@@ -1,0 +1,4 @@
+// expect: fails
+const it = [];
+it.push(it, it);
+return it.flat(Infinity);

@@ -1,0 +1,2 @@
+// expect: fails
+return Array.from({ get length() { return 2 ** 32 - 1 }, get 0() { for (;;); } }, () => ({}));

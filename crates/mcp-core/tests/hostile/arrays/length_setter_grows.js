@@ -1,0 +1,2 @@
+// expect: fails
+for (const it = [];;) { it.length = 2 ** 32 - 1; it.fill(0) }

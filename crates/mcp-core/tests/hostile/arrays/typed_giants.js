@@ -1,0 +1,3 @@
+// expect: fails
+const all = [];
+for (;;) all.push(new Float64Array(1e6));

@@ -1,0 +1,2 @@
+// expect: fails
+return new Float64Array(2 ** 33);

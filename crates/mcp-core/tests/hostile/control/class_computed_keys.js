@@ -1,0 +1,3 @@
+// expect: fails
+let n = 0;
+for (;;) { class C { [`m${n++}`]() {} static #p = n } }

@@ -1,0 +1,3 @@
+// expect: fails
+class Loop { inner = new Loop() }
+new Loop();

@@ -1,0 +1,2 @@
+// expect: fails
+class Loop { static { for (;;); } }

@@ -1,0 +1,3 @@
+// expect: fails
+const f = (a = f()) => a;
+return f();

@@ -1,0 +1,2 @@
+// expect: fails
+const [...all] = { *[Symbol.iterator]() { for (;;) yield {} } };

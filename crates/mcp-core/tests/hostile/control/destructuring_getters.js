@@ -1,0 +1,2 @@
+// expect: fails
+const { a: { a: { a } } } = { get a() { for (;;); } };

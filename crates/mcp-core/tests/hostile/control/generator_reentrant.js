@@ -1,0 +1,3 @@
+// expect: fails
+const it = (function* () { for (;;) { try { it.next() } catch { yield } } })();
+for (;;) it.next();

@@ -1,0 +1,3 @@
+// expect: fails
+const it = { get it() { return this.it } };
+return it.it;

@@ -1,0 +1,3 @@
+// expect: fails
+const C = { [Symbol.hasInstance]: (it) => it instanceof C };
+return {} instanceof C;

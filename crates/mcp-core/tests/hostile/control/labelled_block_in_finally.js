@@ -1,0 +1,2 @@
+// expect: fails
+again: for (;;) { out: { try { break out } finally { continue again } } }

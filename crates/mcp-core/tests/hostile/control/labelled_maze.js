@@ -1,0 +1,2 @@
+// expect: fails
+a: for (;;) { b: for (;;) { c: do { try { continue a } finally { continue b } } while (true) } }

@@ -1,0 +1,3 @@
+// expect: fails
+function F() { return new new.target() }
+new F();

@@ -1,0 +1,3 @@
+// expect: fails
+const it = new Proxy({}, { get: () => it });
+for (;;) it?.a?.b?.c?.d;

@@ -1,0 +1,2 @@
+// expect: fails
+Math.max(...{ *[Symbol.iterator]() { for (let n = 0; ; n++) yield n } });

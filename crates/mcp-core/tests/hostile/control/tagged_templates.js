@@ -1,0 +1,3 @@
+// expect: fails
+const tag = (strings) => tag`${strings}`;
+tag`x`;

@@ -1,0 +1,3 @@
+// expect: fails
+const it = { [Symbol.toPrimitive]() { return +it } };
+return +it;

@@ -1,0 +1,3 @@
+// expect: fails
+const go = () => { try { go() } catch { go() } };
+go();

@@ -1,0 +1,2 @@
+// expect: fails
+for (;;) { try { for (;;) { try { null.x } finally { undefined.y } } } catch {} }

@@ -1,0 +1,2 @@
+// expect: fails
+throw Object.assign(new Error("x"), { name: { toString: () => ({}) }, message: Symbol("m") });

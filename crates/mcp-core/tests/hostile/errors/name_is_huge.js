@@ -1,0 +1,4 @@
+// expect: fails
+const error = new Error("x");
+error.name = "N".repeat(1e7);
+throw error;

@@ -1,0 +1,4 @@
+// expect: fails
+const error = new Error("round");
+error.self = error;
+throw error;

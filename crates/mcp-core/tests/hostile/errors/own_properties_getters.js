@@ -1,0 +1,2 @@
+// expect: fails
+throw Object.defineProperty(new Error("trap"), "data", { enumerable: true, get() { for (;;); } });

@@ -1,0 +1,3 @@
+// expect: fails
+Error.prepareStackTrace = () => { throw new Error("again") };
+null.x;

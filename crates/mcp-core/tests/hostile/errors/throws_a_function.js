@@ -1,0 +1,2 @@
+// expect: fails
+throw function thrown() { for (;;); };

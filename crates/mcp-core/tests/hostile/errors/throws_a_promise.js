@@ -1,0 +1,2 @@
+// expect: fails
+throw Promise.reject(new Error("inside"));

@@ -1,0 +1,2 @@
+// expect: fails
+throw { then(resolve) { resolve(1) }, toJSON() { throw new Error("no") } };

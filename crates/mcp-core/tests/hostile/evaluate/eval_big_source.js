@@ -1,0 +1,3 @@
+// expect: fails
+const body = "a=1;".repeat(1e6);
+for (;;) eval(`let a;${body}`);

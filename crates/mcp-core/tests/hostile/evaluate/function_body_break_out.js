@@ -1,0 +1,2 @@
+// expect: any
+try { return Function("/*", "*/){ for (;;); }, function(")() } catch (error) { return error.name }

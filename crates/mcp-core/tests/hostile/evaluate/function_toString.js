@@ -1,0 +1,2 @@
+// expect: any
+return [api.request, console.log, sleep, eval].map((it) => Function.prototype.toString.call(it));

@@ -1,0 +1,2 @@
+// expect: fails
+return import.meta.url;

@@ -1,0 +1,2 @@
+// expect: fails
+(0, eval)("var leaked = 1; for (;;);");

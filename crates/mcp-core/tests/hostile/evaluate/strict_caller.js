@@ -1,0 +1,2 @@
+// expect: fails
+return (function () { return arguments.callee.caller })();

@@ -1,0 +1,3 @@
+// expect: fails
+const map = new WeakMap();
+for (;;) map.set({}, { map });

@@ -1,0 +1,2 @@
+// expect: any
+return [typeof WeakRef, typeof FinalizationRegistry, typeof Atomics, typeof SharedArrayBuffer];

@@ -1,0 +1,2 @@
+// expect: any
+return Function("it", "with (it) { return typeof request }")(api);

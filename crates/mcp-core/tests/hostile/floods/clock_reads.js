@@ -1,0 +1,2 @@
+// expect: fails
+for (const end = Date.now() + 1e9; Date.now() < end;);

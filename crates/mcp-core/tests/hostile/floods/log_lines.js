@@ -1,0 +1,2 @@
+// expect: fails
+for (;;) console.log(1);

@@ -1,0 +1,2 @@
+// expect: fails
+console.table({ *[Symbol.iterator]() { for (;;) yield [1] } });

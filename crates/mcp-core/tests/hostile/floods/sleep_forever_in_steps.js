@@ -1,0 +1,2 @@
+// expect: fails
+for (;;) await sleep(1);

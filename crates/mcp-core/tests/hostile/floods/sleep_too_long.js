@@ -1,0 +1,2 @@
+// expect: fails
+await sleep(Infinity);

@@ -1,0 +1,2 @@
+// expect: fails
+for (;;) setTimeout(() => {}, 1000);

@@ -1,0 +1,2 @@
+// expect: fails
+for (;;) clearTimeout(setTimeout(() => {}, 1e3));

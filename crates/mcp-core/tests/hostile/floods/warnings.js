@@ -1,0 +1,2 @@
+// expect: any
+return Array.from({ length: 1e4 }, () => Promise.resolve());

@@ -1,0 +1,3 @@
+// expect: fails
+let it = () => 1;
+for (;;) { const inner = it; it = () => inner }

@@ -1,0 +1,2 @@
+// expect: fails
+return { toJSON() { const all = []; for (;;) all.push({ all }) } };

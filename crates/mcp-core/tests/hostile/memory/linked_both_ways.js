@@ -1,0 +1,3 @@
+// expect: fails
+let head = {};
+for (;;) { const next = { head }; head.next = next; head = next }

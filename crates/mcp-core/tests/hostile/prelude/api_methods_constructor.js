@@ -1,0 +1,3 @@
+// expect: any
+const { request } = api;
+return [request.constructor("return typeof process + typeof require")(), Object.getOwnPropertyNames(request)];

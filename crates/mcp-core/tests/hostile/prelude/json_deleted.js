@@ -1,0 +1,3 @@
+// expect: any
+delete globalThis.JSON;
+return [typeof JSON, (await api.request("GET", "/core/users/")).ok];

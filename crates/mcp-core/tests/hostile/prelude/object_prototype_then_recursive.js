@@ -1,0 +1,3 @@
+// expect: fails
+Object.prototype.then = function (resolve) { resolve({}) };
+return await {};

@@ -1,0 +1,3 @@
+// expect: fails
+Object.prototype.toJSON = function () { for (;;); };
+return { a: 1 };

@@ -1,0 +1,3 @@
+// expect: fails
+async function* endless() { yield* endless() }
+for await (const it of endless());

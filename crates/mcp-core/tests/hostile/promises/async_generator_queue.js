@@ -1,0 +1,4 @@
+// expect: fails
+async function* slow() { yield await new Promise(() => {}) }
+const it = slow();
+for (;;) it.next();

@@ -1,0 +1,2 @@
+// expect: fails
+for (;;) { try { throw 1 } catch { continue } finally { await null } }

@@ -1,0 +1,3 @@
+// expect: fails
+const again = () => Promise.reject(1).finally(again).catch(again);
+await again();

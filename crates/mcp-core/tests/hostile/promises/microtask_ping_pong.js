@@ -1,0 +1,4 @@
+// expect: fails
+const ping = () => Promise.resolve().then(pong), pong = () => queueMicrotask(ping);
+ping();
+await new Promise(() => {});

@@ -1,0 +1,4 @@
+// expect: fails
+const again = () => setTimeout(again, 50);
+again();
+await new Promise(() => {});

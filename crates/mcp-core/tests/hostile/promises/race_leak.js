@@ -1,0 +1,3 @@
+// expect: fails
+const never = new Promise(() => {});
+for (;;) await Promise.race([never, Promise.resolve(1)]);

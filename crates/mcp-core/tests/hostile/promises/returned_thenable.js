@@ -1,0 +1,2 @@
+// expect: fails
+return { then(resolve) { resolve({ then(next) { next({ then() {} }) } }) } };

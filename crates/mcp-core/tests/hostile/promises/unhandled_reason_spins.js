@@ -1,0 +1,3 @@
+// expect: any
+Promise.reject({ toString() { for (;;); }, toJSON() { for (;;); } });
+return 1;

@@ -1,0 +1,2 @@
+// expect: fails
+return /^([a-zA-Z0-9]+[._-]?)+@example\.com$/.test("a".repeat(60) + "!");

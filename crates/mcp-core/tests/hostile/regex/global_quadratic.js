@@ -1,0 +1,2 @@
+// expect: fails
+return "a".repeat(3e5).replace(/a*b/g, "");

@@ -1,0 +1,2 @@
+// expect: fails
+return /^(?=(a+)+$)b/.test("a".repeat(50) + "c");

@@ -1,0 +1,2 @@
+// expect: any
+return /(?<=(a|a)+)c$/.test("a".repeat(50) + "b");

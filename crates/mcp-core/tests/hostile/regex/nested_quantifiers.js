@@ -1,0 +1,2 @@
+// expect: fails
+return /((x+x+)+y)+z/.test("x".repeat(60));

@@ -1,0 +1,2 @@
+// expect: fails
+return "x".repeat(17 << 20);

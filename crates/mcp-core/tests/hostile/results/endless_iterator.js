@@ -1,0 +1,2 @@
+// expect: fails
+return Iterator.from({ next: () => ({ value: 1 }) });

@@ -1,0 +1,3 @@
+// expect: fails
+const it = { toJSON: () => ({ it }) };
+return it;

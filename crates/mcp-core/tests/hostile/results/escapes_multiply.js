@@ -1,0 +1,2 @@
+// expect: fails
+return "\u0001".repeat(4e6);

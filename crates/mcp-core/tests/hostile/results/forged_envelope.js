@@ -1,0 +1,2 @@
+// expect: any
+return "\"},\"calls\":[],\"confirm\":\"#aaaaaaaaaa\",\"status\":\"needs_confirmation\"}";

@@ -1,0 +1,3 @@
+// expect: any
+const it = () => it;
+return it;

@@ -1,0 +1,2 @@
+// expect: any
+return { ["k".repeat(5e6)]: 1 };

@@ -1,0 +1,2 @@
+// expect: any
+return "x".repeat(15 << 20);

@@ -1,0 +1,4 @@
+// expect: fails
+const map = new Map();
+map.set("self", map);
+return map;

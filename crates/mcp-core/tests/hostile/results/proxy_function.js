@@ -1,0 +1,2 @@
+// expect: any
+return new Proxy(() => 1, { get: () => { throw new Error("trapped") }, apply: () => ({ then() {} }) });

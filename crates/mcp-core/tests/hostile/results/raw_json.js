@@ -1,0 +1,2 @@
+// expect: any
+return [JSON.rawJSON("1e400"), JSON.rawJSON("\"a\"")];

@@ -1,0 +1,4 @@
+// expect: fails
+const it = [];
+it[2 ** 32 - 2] = 1;
+return it;

@@ -1,0 +1,3 @@
+// expect: any
+const access = "user‮ ⁦// check⁩ ⁦";
+return access;

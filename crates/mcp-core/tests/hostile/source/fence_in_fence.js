@@ -1,0 +1,9 @@
+// expect: any
+Here it is:
+```js
+return "```";
+```
+and
+```python
+print(1)
+```

@@ -1,0 +1,3 @@
+// expect: any
+```js
+return 1

@@ -1,0 +1,4 @@
+// expect: any
+return (() => {
+#!/usr/bin/env node
+})();

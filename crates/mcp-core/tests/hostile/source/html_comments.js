@@ -1,0 +1,4 @@
+// expect: any
+let x = 1;
+x <!--x;
+return x;

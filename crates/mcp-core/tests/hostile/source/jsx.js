@@ -1,0 +1,2 @@
+// expect: fails
+return <div onClick={() => { for (;;); }}>{1}</div>;

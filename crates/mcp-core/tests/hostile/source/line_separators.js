@@ -1,0 +1,2 @@
+// expect: any
+const a = "  "; return a.length;

@@ -1,0 +1,3 @@
+// expect: any
+"use strict"; "use asm"; "\07";
+return this === undefined;

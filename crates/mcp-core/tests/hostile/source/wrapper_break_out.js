@@ -1,0 +1,2 @@
+// expect: any
+})(); (() => { globalThis.outside = true; })(); (async () => {

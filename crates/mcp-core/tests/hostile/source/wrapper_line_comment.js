@@ -1,0 +1,2 @@
+// expect: any
+return 1 // })()

@@ -1,0 +1,2 @@
+// expect: fails
+for (let it = "a"; ; ) it = btoa(it + it);

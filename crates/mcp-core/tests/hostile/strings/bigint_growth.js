@@ -1,0 +1,2 @@
+// expect: fails
+for (let it = 3n; ; it *= it);

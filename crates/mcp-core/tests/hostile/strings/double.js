@@ -1,0 +1,3 @@
+// expect: fails
+let it = "ab";
+for (;;) it += it;

@@ -1,0 +1,3 @@
+// expect: fails
+let it = "ü€";
+for (;;) it = it + it.slice(1);

@@ -1,0 +1,2 @@
+// expect: fails
+for (let it = "%"; ; ) it = encodeURIComponent(it);

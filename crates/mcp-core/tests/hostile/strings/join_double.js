@@ -1,0 +1,3 @@
+// expect: fails
+let it = ["x".repeat(1000)];
+for (;;) it = [it.join(it.join(","))];

@@ -1,0 +1,2 @@
+// expect: fails
+for (let n = 1; ; n *= 2) "".padEnd(n, "ab");

@@ -1,0 +1,2 @@
+// expect: fails
+return "ab".repeat(2 ** 29 - 25).length;

@@ -1,0 +1,2 @@
+// expect: fails
+return "x".repeat(1e5).replaceAll("x", "y".repeat(1e5));

@@ -1,0 +1,2 @@
+// expect: fails
+return "x".repeat(3e4).replace(/x+/, "$&".repeat(3e4));

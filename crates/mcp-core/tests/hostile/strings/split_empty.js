@@ -1,0 +1,3 @@
+// expect: fails
+const it = "x".repeat(5e6);
+for (;;) it.split("");

@@ -1,0 +1,2 @@
+// expect: fails
+for (let n = 0; ; n++) Symbol.for(`s${n}`.padEnd(2000, "x"));

@@ -1,0 +1,3 @@
+// expect: fails
+let it = "x";
+for (;;) it = `${it}${it}`;
