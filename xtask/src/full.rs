@@ -16,7 +16,7 @@ use mcp_core::{
 use url::Url;
 
 use crate::{
-    bench::{code, load, retrieval, start},
+    bench::{code, http, load, retrieval, start},
     cases, definitions, demo, hostile, interop, specs,
 };
 
@@ -57,7 +57,7 @@ pub(crate) fn run(command: &str, arguments: &[String]) -> Result<ExitCode> {
 fn bench(arguments: &[String]) -> Result<()> {
     let (kind, rest) = arguments
         .split_first()
-        .context("which bench? There are `code`, `load`, `retrieval` and `start`")?;
+        .context("which bench? There are `code`, `http`, `load`, `retrieval` and `start`")?;
     match (kind.as_str(), rest) {
         ("retrieval", rest) => bench_retrieval(rest),
         ("code", rest) => code::run(Options::read(rest, &[], &["--json"])?.has("--json")),
@@ -67,8 +67,9 @@ fn bench(arguments: &[String]) -> Result<()> {
             load::run(options.folder("--specs")?, options.has("--json"))
         }
         ("start", rest) => start::run(Options::read(rest, &[], &["--json"])?.has("--json")),
+        ("http", rest) => http::run(Options::read(rest, &[], &["--json"])?.has("--json")),
         (other, _) => {
-            bail!("no bench `{other}`: there are `code`, `load`, `retrieval` and `start`")
+            bail!("no bench `{other}`: there are `code`, `http`, `load`, `retrieval` and `start`")
         }
     }
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, reason = "a command's output is what it is for")]
 #![expect(clippy::print_stderr, reason = "faults belong beside cargo's own messages")]
 
+mod conformance;
 mod launch;
 mod test;
 mod tidy;
@@ -82,6 +83,12 @@ const COMMANDS: &[Command] = &[
         run: Run::Full,
     },
     Command {
+        name: "conformance",
+        usage: "conformance",
+        about: "the official MCP suite against both servers, of both eras (needs npm)",
+        run: Run::Here(conformance::run),
+    },
+    Command {
         name: "bench",
         usage: "bench retrieval --specs DIR --queries DIR [--json] [--explain] [--worn]",
         about: "how often `search` finds the right operation, and what its answers cost",
@@ -97,6 +104,12 @@ const COMMANDS: &[Command] = &[
         name: "bench",
         usage: "bench load --specs DIR [--json]",
         about: "what documents cost in time and memory, from their bytes and from the disk cache",
+        run: Run::Full,
+    },
+    Command {
+        name: "bench",
+        usage: "bench http [--json]",
+        about: "calls per second of the hosted server, beside one on the TypeScript SDK (needs npm)",
         run: Run::Full,
     },
     Command {

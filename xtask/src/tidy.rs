@@ -27,6 +27,7 @@ const WALLS: &[Wall] = &[
             "crates/mcp-core/src/server.rs",
             "crates/mcp-stdio/",
             "crates/mcp-http/",
+            "crates/conformance/",
             "crates/test-client/",
         ],
         words: &["rmcp"],

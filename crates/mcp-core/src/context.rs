@@ -5,7 +5,11 @@
 
 use std::{fmt, sync::Arc, time::SystemTime};
 
-use api_client::transport::Transport;
+use api_client::{
+    auth::Credential,
+    error::ConfigError,
+    transport::{Transport, Witness},
+};
 
 use crate::{
     code_mode::{
@@ -16,6 +20,7 @@ use crate::{
     },
     constraints::Constraints,
     docs::DocsSource,
+    observer::Observer,
     openapi::{Summary, source::DocumentSource},
     profile::{Kind, Profile},
     sandbox::{Limits, Pool},
@@ -35,19 +40,42 @@ pub struct Api {
     /// What the operator granted of this API, beside what holds for all of them.
     pub access: Access,
     /// Where organizations keep their data, as far as it was looked up.
-    pub(crate) regions: KnownRegions,
+    pub(crate) regions: Arc<KnownRegions>,
 }
 
 impl Api {
     /// An API of which the operator granted what [`Context::access`] says.
     pub fn new(profile: Profile, transport: Arc<Transport>, document: Arc<DocumentSource>) -> Self {
-        let (access, regions) = (Access::default(), KnownRegions::default());
+        let (access, regions) = (Access::default(), Arc::default());
         Self { profile, transport, document, access, regions }
     }
 
     /// Why an operation may not be used, if so: by what holds for all APIs, then for this one.
     pub fn refuses(&self, all: &Access, operation: &Summary, effect: Effect) -> Option<String> {
         all.refuses(operation, effect).or_else(|| self.access.refuses(operation, effect))
+    }
+
+    /// The same API for one caller: with the credential the caller brought, if any, and with
+    /// somebody who is told of its requests.
+    ///
+    /// # Errors
+    /// A credential that its place cannot carry.
+    pub fn for_caller(
+        &self,
+        credential: Option<Credential>,
+        witness: Arc<dyn Witness>,
+    ) -> Result<Self, ConfigError> {
+        let (transport, regions) = match credential {
+            Some(credential) => (self.transport.with_credential(credential)?, Arc::default()),
+            None => (Transport::clone(&self.transport), Arc::clone(&self.regions)),
+        };
+        Ok(Self {
+            profile: self.profile.clone(),
+            transport: Arc::new(transport.with_witness(witness)),
+            document: Arc::clone(&self.document),
+            access: self.access.clone(),
+            regions,
+        })
     }
 
     /// The names scripts know this API by: `api` and the profile's own.
@@ -126,6 +154,8 @@ pub struct Context {
     pub caller: String,
     /// The time.
     pub clock: Arc<dyn Clock>,
+    /// Is told of every tool call.
+    pub observer: Option<Arc<dyn Observer>>,
 }
 
 impl Context {
@@ -151,6 +181,7 @@ impl Context {
                 confirmations: Arc::new(MemoryConfirmations::default()),
                 caller: "local".to_owned(),
                 clock: Arc::new(SystemClock),
+                observer: None,
             },
         }
     }
@@ -266,6 +297,13 @@ impl ContextBuilder {
     #[must_use]
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.context.clock = clock;
+        self
+    }
+
+    /// Who is told of every tool call.
+    #[must_use]
+    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.context.observer = Some(observer);
         self
     }
 

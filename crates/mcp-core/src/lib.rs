@@ -18,6 +18,7 @@ pub mod error;
 mod examples;
 mod failure;
 mod issue;
+pub mod observer;
 pub mod openapi;
 pub mod output;
 mod params;

@@ -4,7 +4,11 @@
 //! [`Content`](crate::output::Content); here they become messages. The rest of what the binaries need
 //! of the SDK is re-exported from [`sdk`].
 
-use std::{borrow::Cow, sync::Arc, time::Duration};
+use std::{
+    borrow::Cow,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use async_trait::async_trait;
 use rmcp::{
@@ -12,9 +16,9 @@ use rmcp::{
     model::{
         CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
         CustomResult, ElicitRequestParams, ElicitationAction, ElicitationSchema, ErrorCode,
-        ErrorData, Implementation, JsonObject, ListToolsResult, PaginatedRequestParams,
-        ProgressNotificationParam, ProgressToken, ResourceContents, ServerCapabilities,
-        ServerConfig, SubscriptionFilter, Tool as WireTool, ToolAnnotations,
+        ErrorData, Implementation, JsonObject, ListToolsResult, MetaObject, PaginatedRequestParams,
+        ProgressNotificationParam, ProgressToken, ProtocolVersion, ResourceContents,
+        ServerCapabilities, ServerConfig, SubscriptionFilter, Tool as WireTool, ToolAnnotations,
     },
     service::{ElicitationMode, RequestContext},
 };
@@ -23,6 +27,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     caller::{Answer, Caller},
     context::Context,
+    observer::{Called, Outcome},
     output::{Content, Part},
     session::{Session, Shown},
     tool::World,
@@ -86,6 +91,15 @@ impl Server {
         let listed = session.shown().iter().map(wire_tool).collect();
         Self { inner: Arc::new(Inner { session, listed, gone }) }
     }
+
+    /// Who answers: without a handshake every result says so.
+    fn signature(&self) -> MetaObject {
+        let identity = &self.inner.session.context().identity;
+        let mut meta = MetaObject::new();
+        let server = serde_json::json!({ "name": identity.name, "version": identity.version });
+        meta.0.insert("io.modelcontextprotocol/serverInfo".to_owned(), server);
+        meta
+    }
 }
 
 impl ServerHandler for Server {
@@ -100,9 +114,12 @@ impl ServerHandler for Server {
     async fn list_tools(
         &self,
         _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.inner.listed.clone()).with_ttl_ms(TOOLS_TTL_MS))
+        let listed = self.inner.listed.clone();
+        let mut result = ListToolsResult::with_all_items(listed).with_ttl_ms(TOOLS_TTL_MS);
+        result.meta = is_modern(&context).then(|| self.signature());
+        Ok(result)
     }
 
     fn get_tool(&self, name: &str) -> Option<WireTool> {
@@ -115,10 +132,25 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
+        let session = &self.inner.session;
+        let mut watch = Watch::new(session.context(), &request.name);
+        let modern = is_modern(&context);
         let caller = ClientCaller::new(context, self.inner.gone.clone());
-        match self.inner.session.call(&request.name, arguments, &caller).await {
-            Ok(content) => Ok(result(content).into()),
-            Err(unknown) => Err(ErrorData::invalid_params(unknown, None)),
+        match session.call(&request.name, arguments, &caller).await {
+            Ok(content) => {
+                watch.ended(match (caller.cancelled.is_cancelled(), content.is_error) {
+                    (true, _) => Outcome::Cancelled,
+                    (false, true) => Outcome::Failed,
+                    (false, false) => Outcome::Done,
+                });
+                let mut result = result(content);
+                result.meta = modern.then(|| self.signature());
+                Ok(result.into())
+            }
+            Err(unknown) => {
+                watch.ended(Outcome::Unknown);
+                Err(ErrorData::invalid_params(unknown, None))
+            }
         }
     }
 
@@ -148,6 +180,11 @@ impl ServerHandler for Server {
             None,
         ))
     }
+}
+
+/// Whether a request is of the stateless revisions.
+fn is_modern(context: &RequestContext<RoleServer>) -> bool {
+    context.meta.protocol_version().is_some_and(|it| it >= ProtocolVersion::V_2026_07_28)
 }
 
 fn wire_tool(shown: &Shown) -> WireTool {
@@ -184,6 +221,33 @@ fn block(part: Part) -> ContentBlock {
         Part::Image { mime_type, data } => ContentBlock::image(data, mime_type),
         Part::File { uri, mime_type, data } => {
             ContentBlock::resource(ResourceContents::blob(data, uri).with_mime_type(mime_type))
+        }
+    }
+}
+
+/// Tells the observer how a call ended, also when the client has left and its future is dropped.
+struct Watch<'a> {
+    cx: &'a Context,
+    tool: &'a str,
+    started: Instant,
+    outcome: Outcome,
+}
+
+impl<'a> Watch<'a> {
+    fn new(cx: &'a Context, tool: &'a str) -> Self {
+        Self { cx, tool, started: Instant::now(), outcome: Outcome::Cancelled }
+    }
+
+    fn ended(&mut self, outcome: Outcome) {
+        self.outcome = outcome;
+    }
+}
+
+impl Drop for Watch<'_> {
+    fn drop(&mut self) {
+        if let Some(observer) = &self.cx.observer {
+            let took = self.started.elapsed();
+            observer.called(&Called { tool: self.tool, outcome: self.outcome, took });
         }
     }
 }

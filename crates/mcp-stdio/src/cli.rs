@@ -149,6 +149,10 @@ pub(crate) struct CredentialOptions {
     /// Send this header with every request to the API; may be repeated
     #[arg(long, value_name = "NAME: VALUE", allow_hyphen_values = true)]
     pub(crate) header: Vec<String>,
+
+    /// Whether a known API may go without.
+    #[arg(skip)]
+    pub(crate) is_optional: bool,
 }
 
 #[derive(Args)]
@@ -336,7 +340,7 @@ impl Cli {
     }
 }
 
-fn given(matches: &ArgMatches) -> Vec<String> {
+pub(crate) fn given(matches: &ArgMatches) -> Vec<String> {
     let on_line = |id: &&str| matches.value_source(id) == Some(ValueSource::CommandLine);
     let ids = matches.ids().map(clap::Id::as_str).filter(on_line);
     // Groups have an id too, and the name of a type.
@@ -348,10 +352,14 @@ pub(crate) fn variable(option: &str) -> String {
     format!("MCP_{}", option.to_ascii_uppercase().replace('-', "_"))
 }
 
-/// The command with each option's environment variables at the end of its help; options may stand
-/// before and behind `check` and `init`.
 pub(crate) fn command() -> Command {
-    Cli::command().mut_args(|argument| {
+    documented(Cli::command())
+}
+
+/// The command with each option's environment variables at the end of its help; options may stand
+/// before and behind a command such as `check`.
+pub(crate) fn documented(command: Command) -> Command {
+    command.mut_args(|argument| {
         let is_option = matches!(
             argument.get_action(),
             ArgAction::Set | ArgAction::Append | ArgAction::SetTrue

@@ -310,7 +310,7 @@ fn basic(token: &Token) -> Result<Credential, SetupError> {
     Ok(Credential::Basic { user: user.to_owned(), password: password.map_err(setup_error)? })
 }
 
-fn tls(settings: &NetworkSettings) -> Result<TlsOptions, SetupError> {
+pub(crate) fn tls(settings: &NetworkSettings) -> Result<TlsOptions, SetupError> {
     let read = |option: &str, path: &Path| {
         std::fs::read_to_string(path).map_err(|error| {
             SetupError::new(

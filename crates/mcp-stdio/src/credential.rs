@@ -43,7 +43,7 @@ impl CredentialSettings {
             None => Token::from_variables(kind, env)?,
         };
         let settings = Self { token, scheme, headers };
-        settings.check(kind)?;
+        settings.check(kind, options.is_optional)?;
         Ok(settings)
     }
 
@@ -57,7 +57,7 @@ impl CredentialSettings {
         }
     }
 
-    fn check(&self, kind: Kind) -> Result<(), SetupError> {
+    fn check(&self, kind: Kind, is_optional: bool) -> Result<(), SetupError> {
         let own = match (&self.scheme, &self.token) {
             (_, None) | (Scheme::Query(_), _) => None,
             (Scheme::Bearer | Scheme::Basic(_) | Scheme::OAuth(_), Some(_)) => {
@@ -79,7 +79,7 @@ impl CredentialSettings {
                 "give it as the token, for example with `--token-env` or `--token-file`",
             ));
         }
-        if self.token.is_some() || !self.headers.is_empty() {
+        if is_optional || self.token.is_some() || !self.headers.is_empty() {
             return Ok(());
         }
         match kind {
@@ -250,6 +250,7 @@ mod tests {
             token_url: given(case.token_url),
             scope: given(case.scope),
             header: case.header.iter().map(|&it| it.to_owned()).collect(),
+            is_optional: false,
         };
         let env = |name: &str| {
             case.env.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).into())

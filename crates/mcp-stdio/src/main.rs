@@ -98,6 +98,8 @@ async fn serve(context: Context, end: impl Future<Output = ()>) -> anyhow::Resul
     let cancelled = CancellationToken::new();
     let pool = Arc::clone(&context.pool);
     let server = build_server_until(context, cancelled.clone());
+    #[cfg(feature = "conformance")]
+    let server = conformance::with_fixtures(server);
     let transport = transport::stdio(gone.clone());
     let session = async {
         match sdk::serve_server(server, transport).await {

@@ -12,6 +12,7 @@ mod response;
 mod retry;
 mod tls;
 mod trip;
+mod witness;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -36,6 +37,7 @@ pub use document::{Fetched, MAX_DOCUMENT_BYTES, Validators};
 pub use options::{ProxyOptions, TlsOptions, TransportOptions};
 pub use redirect::RedirectPolicy;
 pub use response::Response;
+pub use witness::{Outgoing, Witness};
 
 /// Whether a request changes something. Decides on retries and redirects, whatever the method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +55,7 @@ pub struct Transport {
     base: Url,
     credential: Credential,
     mask: Arc<KeptMask>,
+    witness: Option<Arc<dyn Witness>>,
 }
 
 struct Shared {
@@ -116,6 +119,7 @@ impl Transport {
             base: options::checked_base(options.base_url)?,
             credential: options.credential,
             mask: Arc::default(),
+            witness: None,
         })
     }
 
@@ -135,6 +139,13 @@ impl Transport {
     pub fn with_credential(&self, credential: Credential) -> Result<Self, ConfigError> {
         credential.check()?;
         Ok(Self { credential, mask: Arc::default(), ..self.clone() })
+    }
+
+    /// Returns the same transport with somebody who is told of every request of
+    /// [`Transport::send_checked`], and may refuse it.
+    #[must_use]
+    pub fn with_witness(&self, witness: Arc<dyn Witness>) -> Self {
+        Self { witness: Some(witness), ..self.clone() }
     }
 
     /// Returns the base URL, without a closing `/`.
@@ -183,7 +194,20 @@ impl Transport {
             limit: self.shared.max_response_bytes,
             deadline: deadline.min(Instant::now() + self.shared.timeout),
         };
-        self.attempts(&trip).await.map(|(response, _)| response)
+        let Some(witness) = &self.witness else {
+            return self.attempts(&trip).await.map(|(response, _)| response);
+        };
+        let outgoing =
+            Outgoing { effect, method: &trip.method, template: &request.template, url: &trip.url };
+        if let Err(why) = witness.about_to_send(&outgoing) {
+            let kind = ErrorKind::Request { why };
+            return Err(Error::new(trip.route, place(&trip.url), Progress::NotSent, kind));
+        }
+        // Told even when the caller goes away halfway.
+        let mut told = witness::Told::new(witness.as_ref(), outgoing);
+        let outcome = self.attempts(&trip).await.map(|(response, _)| response);
+        told.answered(&outcome);
+        outcome
     }
 
     /// Replaces the credential and the operator's headers in text from upstream: plain, as JSON

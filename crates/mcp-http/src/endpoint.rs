@@ -1,0 +1,105 @@
+//! `/mcp`: a request on its way through gate, door and limits to the protocol.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use axum::{
+    body::Body,
+    extract::{Request, State},
+    response::{IntoResponse as _, Response},
+};
+use http::{HeaderMap, Method, StatusCode, header};
+use http_body_util::Full;
+
+use crate::{
+    app::App,
+    exchange::Exchange,
+    gate::is_preflight,
+    grant::Narrowing,
+    limits::Place,
+    refusal::Refusal,
+    sessions::SessionsOf,
+    wire::{self, Message},
+};
+
+/// Who is at the other end of the connection.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Peer(pub(crate) SocketAddr);
+
+/// Answers a request to the endpoint.
+pub(crate) async fn answer(State(app): State<Arc<App>>, request: Request) -> Response {
+    let exchange = Exchange::begin(&app.metrics, app.audit.as_ref());
+    let origin = request.headers().get(header::ORIGIN).cloned();
+    let mut place = None;
+    let mut response = match serve(&app, &exchange, request, &mut place).await {
+        Ok(response) => response,
+        Err(refusal) => refusal.into_response(),
+    };
+    app.gate.open_to(origin.as_ref(), &mut response);
+    exchange.finish(response, place)
+}
+
+async fn serve(
+    app: &Arc<App>,
+    exchange: &Arc<Exchange>,
+    request: Request,
+    place: &mut Option<Place>,
+) -> Result<Response, Refusal> {
+    let (mut parts, body) = request.into_parts();
+    app.gate.check_host(&parts.uri, &parts.headers)?;
+    if is_preflight(&parts.method) {
+        return Ok(app.gate.preflight(&parts.headers));
+    }
+    let origin = app.gate.check_origin(&parts.headers)?;
+    app.gate.check_way(&parts.headers)?;
+    if let Some(Peer(peer)) = parts.extensions.get::<Peer>() {
+        let address = app.gate.address(*peer, &parts.headers);
+        app.limits.count_address(address).await?;
+    }
+    let path = parts.uri.path();
+    let asked = asked(app, path, parts.uri.query())?;
+    let caller = app.door.admit(&parts.headers, path).await?;
+    exchange.is_from(&caller.id, &caller.name);
+    app.limits.count_caller(&caller.id).await?;
+    *place = Some(app.limits.enter(&caller.id)?);
+    let cx = app.context(&caller, &asked, origin, exchange)?;
+    let sessions = app.sessions_of(&cx);
+    let (bytes, message) = wire::read(&mut parts, body, &app.load).await?;
+    exchange.asks_for(message.method.as_deref().unwrap_or(parts.method.as_str()));
+    check_session(app, &parts.method, &parts.headers, &message, &sessions)?;
+    // What the caller sent to prove who it is ends here.
+    parts.headers.remove(header::AUTHORIZATION);
+    let service = app.service(cx, sessions);
+    let response = service.handle(http::Request::from_parts(parts, Full::new(bytes))).await;
+    wire::mend(response).map(|response| response.map(Body::new))
+}
+
+/// What the path and query ask for.
+fn asked(app: &App, path: &str, query: Option<&str>) -> Result<Narrowing, Refusal> {
+    let mut segments = path.trim_end_matches('/').split('/').skip(2);
+    let (organization, project) = (segments.next(), segments.next());
+    if segments.next().is_some() || (organization.is_some() && !app.has_organizations()) {
+        return Err(Refusal::not_found("there is nothing here: the endpoint is `/mcp`"));
+    }
+    Narrowing::read(organization, project, query)
+}
+
+fn check_session(
+    app: &App,
+    method: &Method,
+    headers: &HeaderMap,
+    message: &Message,
+    sessions: &SessionsOf,
+) -> Result<(), Refusal> {
+    let Some(all) = &app.sessions else { return Ok(()) };
+    let id = headers.get("mcp-session-id").and_then(|it| it.to_str().ok());
+    match id {
+        Some(id) if method != Method::POST && !sessions.has(id) => {
+            Err(Refusal::not_found("there is no such session: begin a new one"))
+        }
+        None if message.is_initialize() && all.count() >= app.load.sessions => {
+            let message = "the server has as many sessions as it can keep: try again later";
+            Err(Refusal::busy(StatusCode::SERVICE_UNAVAILABLE, 30, message))
+        }
+        _ => Ok(()),
+    }
+}

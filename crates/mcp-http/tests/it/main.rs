@@ -1,0 +1,14 @@
+//! End to end: the real binary as a child process, real sockets, a mock or a small upstream behind it.
+
+mod callers;
+mod faults;
+mod isolation;
+mod limits;
+mod narrowing;
+mod oauth;
+mod operators;
+mod protocol;
+mod sessions;
+mod shared_state;
+mod support;
+mod upstream;

@@ -1,0 +1,254 @@
+//! `cargo xtask bench http`: calls per second over HTTP, beside a server on the official TypeScript SDK
+//! whose tools of the same names return a fixed text: the least such a server can do.
+
+use std::{
+    fs,
+    io::{BufRead as _, BufReader},
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context as _, Result, ensure};
+use mocks::{Mock, World};
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+};
+
+use crate::demo::world::binary;
+
+const SDK: &str = "@modelcontextprotocol/sdk@1.32.2";
+/// Callers at once, each on a connection of its own.
+const CALLERS: usize = 8;
+/// Calls of each caller, before the ones that count and then.
+const WARM_UP: usize = 50;
+const CALLS: usize = 400;
+
+/// Measures both servers and prints a table.
+pub(crate) fn run(as_json: bool) -> Result<()> {
+    let runtime = tokio::runtime::Runtime::new()?;
+    let mock = Mock::start(World::authentik()).context("starting the mock")?;
+    let mut command = Command::new(binary("mcp-http")?);
+    command.env_clear().env("AUTHENTIK_URL", &mock.base_url).env("AUTHENTIK_TOKEN", &mock.token);
+    command.args(["--no-spec-cache", "--listen", "127.0.0.1:0", "--rate", "0"]);
+    command.args(["--address-rate", "0"]).stderr(Stdio::piped());
+    let ours = Server::start(command, true)?;
+    let peer = peer(binary("mcp-http")?.parent().and_then(Path::parent))?;
+    if peer.is_none() {
+        println!("skipped: the TypeScript SDK, as npm cannot install it");
+    }
+    let mut rows = Vec::new();
+    for (name, message) in messages() {
+        let mut row = json!({ "call": name });
+        let servers = [("mcp-http", Some(&ours)), ("typescript", peer.as_ref())];
+        for (server, running) in servers {
+            let Some(running) = running else { continue };
+            let figures = runtime.block_on(measure(running, &message));
+            row[server] = figures.with_context(|| format!("{name} of {server}"))?;
+        }
+        rows.push(row);
+    }
+    if as_json {
+        println!("{}", Value::Array(rows));
+        return Ok(());
+    }
+    println!("{:<12}{:>34}{:>34}", "", "mcp-http", "TypeScript SDK");
+    for row in &rows {
+        print!("{:<12}", row["call"].as_str().unwrap_or_default());
+        for server in ["mcp-http", "typescript"] {
+            match &row[server] {
+                Value::Null => print!("{:>34}", "–"),
+                figures => {
+                    let number = |name: &str| figures[name].as_f64().unwrap_or_default();
+                    print!(
+                        "{:>10.0}/s{:>7.2} ms{:>7.2} ms{:>3.0} MB",
+                        number("a_second"),
+                        number("p50_ms"),
+                        number("p99_ms"),
+                        number("mb")
+                    );
+                }
+            }
+        }
+        println!();
+    }
+    println!(
+        "\n{CALLERS} callers at once, {CALLS} calls each: calls a second, median, 99th of a hundred, memory \
+         held afterwards.\nThe tools of the TypeScript server return a fixed text."
+    );
+    Ok(())
+}
+
+fn messages() -> [(&'static str, Value); 3] {
+    let message = |method: &str, params: Value| json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+    let call = |name: &str, arguments: Value| {
+        message("tools/call", json!({ "name": name, "arguments": arguments }))
+    };
+    [
+        ("tools/list", message("tools/list", json!({}))),
+        ("search", call("search", json!({ "query": "create a captcha stage" }))),
+        ("execute", call("execute", json!({ "code": "return 1" }))),
+    ]
+}
+
+async fn measure(server: &Server, message: &Value) -> Result<Value> {
+    let body = message.to_string();
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n\
+         Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2025-06-18\r\n\
+         Content-Length: {}\r\n\r\n{body}",
+        server.address,
+        body.len()
+    );
+    let mut callers = Vec::new();
+    for _ in 0..CALLERS {
+        let mut connection = Connection::open(&server.address).await?;
+        for _ in 0..WARM_UP / CALLERS + 1 {
+            connection.call(&request).await?;
+        }
+        callers.push(connection);
+    }
+    let started = Instant::now();
+    let tasks: Vec<_> = callers
+        .into_iter()
+        .map(|mut connection| {
+            let request = request.clone();
+            tokio::spawn(async move {
+                let mut times = Vec::with_capacity(CALLS);
+                for _ in 0..CALLS {
+                    let asked = Instant::now();
+                    connection.call(&request).await?;
+                    times.push(asked.elapsed());
+                }
+                anyhow::Ok(times)
+            })
+        })
+        .collect();
+    let mut times = Vec::new();
+    for task in tasks {
+        times.extend(task.await??);
+    }
+    let took = started.elapsed().as_secs_f64();
+    times.sort();
+    let ms = |at: usize| times.get(at).map_or(0.0, Duration::as_secs_f64) * 1e3;
+    Ok(json!({
+        "a_second": times.len() as f64 / took,
+        "p50_ms": ms(times.len() / 2),
+        "p99_ms": ms(times.len() * 99 / 100),
+        "mb": resident_mb(server.child.id())?,
+    }))
+}
+
+fn resident_mb(process: u32) -> Result<f64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
+    let kilobytes: f64 = line.trim().trim_end_matches("kB").trim().parse()?;
+    Ok(kilobytes / 1e3)
+}
+
+/// A connection that is kept: the client's own cost must not hide the server's.
+struct Connection {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+}
+
+impl Connection {
+    async fn open(address: &str) -> Result<Self> {
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        Ok(Self { stream, buffer: Vec::new() })
+    }
+
+    /// Sends a request and reads its answer, which must be a good one of known length or in chunks.
+    async fn call(&mut self, request: &str) -> Result<()> {
+        self.stream.write_all(request.as_bytes()).await?;
+        let head_end = loop {
+            match self.buffer.windows(4).position(|it| it == b"\r\n\r\n") {
+                Some(at) => break at + 4,
+                None => self.fill().await?,
+            }
+        };
+        let head = String::from_utf8_lossy(self.buffer.get(..head_end).unwrap_or_default());
+        let head = head.to_ascii_lowercase();
+        ensure!(head.starts_with("http/1.1 200"), "{head}");
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length:"));
+        let end = match length {
+            Some(length) => head_end + length.trim().parse::<usize>()?,
+            None => loop {
+                let body = self.buffer.get(head_end..).unwrap_or_default();
+                match body.windows(5).position(|it| it == b"0\r\n\r\n") {
+                    Some(at) => break head_end + at + 5,
+                    None => self.fill().await?,
+                }
+            },
+        };
+        while self.buffer.len() < end {
+            self.fill().await?;
+        }
+        let body = self.buffer.get(head_end..end).unwrap_or_default();
+        let failed = body.windows(14).any(|it| it == br#""isError":true"#);
+        ensure!(!failed, "{}", String::from_utf8_lossy(body));
+        self.buffer.drain(..end);
+        Ok(())
+    }
+
+    async fn fill(&mut self) -> Result<()> {
+        let read = self.stream.read_buf(&mut self.buffer).await?;
+        ensure!(read > 0, "the server closed the connection");
+        Ok(())
+    }
+}
+
+/// A server under measurement; ended when dropped.
+struct Server {
+    child: Child,
+    address: String,
+}
+
+impl Server {
+    /// Starts it and waits for the line that says where it is.
+    fn start(mut command: Command, on_stderr: bool) -> Result<Self> {
+        let mut child = command.spawn().with_context(|| format!("starting {command:?}"))?;
+        let output: Box<dyn std::io::Read + Send> = match on_stderr {
+            true => Box::new(child.stderr.take().context("no stderr")?),
+            false => Box::new(child.stdout.take().context("no stdout")?),
+        };
+        let mut lines = BufReader::new(output).lines().map_while(Result::ok);
+        let address = lines.find_map(|line| {
+            let line: Value = serde_json::from_str(&line).ok()?;
+            let endpoint = line["endpoint"].as_str()?;
+            let address = endpoint.trim_start_matches("http://").trim_end_matches("/mcp");
+            Some(address.to_owned())
+        });
+        std::thread::spawn(move || lines.for_each(drop));
+        Ok(Self { child, address: address.context("the server did not start")? })
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+/// The server on the TypeScript SDK; `None` where npm cannot install it.
+fn peer(target: Option<&Path>) -> Result<Option<Server>> {
+    let home = target.context("the server is in no target directory")?.join("bench-http");
+    fs::create_dir_all(&home)?;
+    if !home.join("node_modules/@modelcontextprotocol/sdk").exists() {
+        let mut npm = Command::new("npm");
+        npm.args(["install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix"]);
+        npm.arg(&home).arg(SDK).stdout(Stdio::null());
+        if !npm.status().is_ok_and(|it| it.success()) {
+            return Ok(None);
+        }
+    }
+    let script = home.join("peer.mjs");
+    fs::write(&script, include_str!("http/peer.mjs"))?;
+    let mut node = Command::new("node");
+    node.arg(&script).stdout(Stdio::piped());
+    Server::start(node, false).map(Some)
+}
