@@ -6,6 +6,7 @@ mod authentik_captcha;
 mod authentik_core;
 mod authentik_document;
 mod client;
+mod faults;
 mod frame;
 mod sentry_core;
 mod sentry_dashboards;
