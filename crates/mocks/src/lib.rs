@@ -29,6 +29,10 @@ pub use fault::{Action, Fault, Phase, When};
 pub use log::{Boundary, Change, Entry, Firing};
 pub use server::Running;
 
+/// What the Sentry mock says of itself where the published document is not at hand: the operations
+/// that evaluations need, as an OpenAPI document in JSON.
+pub const SENTRY_DOCUMENT: &str = include_str!("../fixtures/sentry.json");
+
 /// Which API a mock speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Api {

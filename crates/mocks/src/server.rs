@@ -15,6 +15,7 @@ use axum::extract::connect_info::Connected;
 use axum::extract::{ConnectInfo, State};
 use axum::http::{HeaderName, HeaderValue, Response, StatusCode};
 use axum::serve::{IncomingStream, Listener};
+use futures::StreamExt as _;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
@@ -30,6 +31,8 @@ use crate::{World, control, hash};
 const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
 /// How long a stop waits for requests in flight.
 const GRACE: Duration = Duration::from_millis(300);
+/// How long a broken answer waits between its last byte and its end.
+const FLUSH: Duration = Duration::from_millis(20);
 
 /// A mock that is listening; dropping it stops it.
 pub struct Running {
@@ -232,8 +235,13 @@ fn truncated(reply: &Reply, bytes: usize, seamless: bool) -> Response<Body> {
         return response(Reply { body: sent, ..short });
     }
     let mut response = response(short.header("content-length", &reply.body.len().to_string()));
-    let chunk = futures::stream::iter([Ok::<_, io::Error>(sent)]);
-    *response.body_mut() = Body::from_stream(chunk);
+    let broken = async {
+        // What is there goes out while this waits.
+        tokio::time::sleep(FLUSH).await;
+        Err(io::Error::from(io::ErrorKind::UnexpectedEof))
+    };
+    let chunks = futures::stream::iter([Ok(sent)]).chain(futures::stream::once(broken));
+    *response.body_mut() = Body::from_stream(chunks);
     response
 }
 

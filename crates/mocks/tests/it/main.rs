@@ -8,6 +8,7 @@ mod authentik_document;
 mod client;
 mod faults;
 mod frame;
+mod published;
 mod sentry_core;
 mod sentry_dashboards;
 mod sentry_issues;
