@@ -192,6 +192,9 @@ impl<F: Fixture> Service for Engine<F> {
         entry.status =
             after.as_ref().map_or(reply.status, |fault| sent_status(fault, reply.status));
         entry.unimplemented = reply.unimplemented;
+        if after.as_ref().is_none_or(|fault| matches!(fault.action, Action::Delay { .. })) {
+            entry.deliver(&reply.body);
+        }
         entry.fault = after.as_ref().or(before).map(|fault| fault.id.clone());
         inner.record(entry);
         (reply, after)

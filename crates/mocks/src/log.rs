@@ -36,6 +36,12 @@ pub struct Entry {
     pub diff: Vec<Change>,
     /// The fault that fired.
     pub fault: Option<String>,
+    /// The ids of the rows that a list was answered with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub delivered: Vec<String>,
+    /// The size of the body that was sent.
+    #[serde(default)]
+    pub bytes_out: u64,
 }
 
 impl Entry {
@@ -63,6 +69,18 @@ impl Entry {
             wrote: false,
             diff: Vec::new(),
             fault: None,
+            delivered: Vec::new(),
+            bytes_out: 0,
+        }
+    }
+
+    /// Notes what was answered.
+    pub(crate) fn deliver(&mut self, body: &[u8]) {
+        self.bytes_out = body.len() as u64;
+        if body.first() == Some(&b'[') {
+            let rows: Vec<Value> = serde_json::from_slice(body).unwrap_or_default();
+            let ids = rows.iter().filter_map(|row| crate::fields::key(&row["id"]));
+            self.delivered = ids.collect();
         }
     }
 
