@@ -32,12 +32,14 @@ impl<'a> Scene<'a> {
     ) -> Self {
         let mut state = baseline.clone();
         let mut boundaries = Vec::new();
-        for request in evidence.requests.iter().filter(|it| !it.diff.is_empty()) {
-            for change in &request.diff {
+        for request in &evidence.requests {
+            for change in request.mutated.iter().chain(&request.diff) {
                 apply(&mut state, change);
             }
-            state = settled(state);
-            boundaries.push(state.clone());
+            if !request.diff.is_empty() {
+                state = settled(state);
+                boundaries.push(state.clone());
+            }
         }
         Self { task, evidence, baseline, boundaries, answer }
     }
