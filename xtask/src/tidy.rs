@@ -53,7 +53,7 @@ const WALLS: &[Wall] = &[
     },
     Wall {
         within: "crates/evals/src/",
-        except: &["crates/evals/src/world.rs"],
+        except: &["crates/evals/src/world.rs", "crates/evals/src/provenance.rs"],
         words: &["mocks", "api_client", "mcp_core"],
         why: "a verifier that shares code with the fixture would be wrong in the same way",
     },
