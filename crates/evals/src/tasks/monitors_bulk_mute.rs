@@ -260,6 +260,17 @@ const EQUIVALENTS: &[Script] = &[script(
 const STOPS: (&str, &str) =
     ("else if (answer.status >= 500) todo.push(it);", "else if (answer.status >= 500) break;");
 
+const FORGETS: (&str, &str) = (
+    "for (const it of last.todo.slice(0, 14)) {",
+    "changed.push(last.todo[0].slug);\nfor (const it of last.todo.slice(1, 14)) {",
+);
+
+/// Does not say of whom it is when it is not the team's.
+const QUIETLY: (&str, &str) = (
+    "if (answer.ok) changed.push(it.slug);",
+    "if (answer.ok) { if (it.own) changed.push(it.slug); }",
+);
+
 const MUTANTS: &[Mutant] = &[
     mutant(
         "M1",
@@ -308,15 +319,20 @@ return last;",
     ),
     mutant(
         "M4",
-        "takes everything in the project for the team's",
+        "takes everything in the projects for the team's, and does not mention it",
         &["b.others"],
         &[
-            Step::Read(READ, &[("it.owner?.type === \"team\" && it.owner.id === team.id", "it.config.schedule_type === \"crontab\"")]),
-            Step::Write(WRITE, &[]),
-            Step::Write(WRITE, &[]),
-            Step::Write(WRITE, &[]),
-            Step::Write(WRITE, &[]),
-            Step::Write(WRITE, &[]),
+            Step::Read(
+                READ,
+                &[
+                    ("it.owner?.type === \"team\" && it.owner.id === team.id", "it.config.schedule_type === \"crontab\""),
+                    ("return { slug: it.slug,", "return { own: it.owner?.id === team.id, slug: it.slug,"),
+                ],
+            ),
+            Step::Write(WRITE, &[QUIETLY]),
+            Step::Write(WRITE, &[QUIETLY]),
+            Step::Write(WRITE, &[QUIETLY]),
+            Step::Write(WRITE, &[QUIETLY]),
         ],
         Says::Last,
     ),
@@ -356,6 +372,19 @@ return last;",
             Step::Write(WRITE, &[("isMuted: true", "isMuted: true, status: \"disabled\"")]),
             Step::Write(WRITE, &[("isMuted: true", "isMuted: true, status: \"disabled\"")]),
             Step::Write(WRITE, &[("isMuted: true", "isMuted: true, status: \"disabled\"")]),
+        ],
+        Says::Last,
+    ),
+    mutant(
+        "M8",
+        "leaves one out and says that it is silent",
+        &["b.muted"],
+        &[
+            Step::Read(READ, &[]),
+            Step::Write(WRITE, &[FORGETS]),
+            Step::Write(WRITE, &[]),
+            Step::Write(WRITE, &[]),
+            Step::Write(WRITE, &[]),
         ],
         Says::Last,
     ),
