@@ -310,9 +310,6 @@ impl<F: Fixture> Service for Engine<F> {
         entry.status =
             after.as_ref().map_or(reply.status, |fault| sent_status(fault, reply.status));
         entry.unimplemented = reply.unimplemented;
-        if after.as_ref().is_none_or(|fault| matches!(fault.action, Action::Delay { .. })) {
-            entry.deliver(&reply.body);
-        }
         entry.fault = after.as_ref().or(before).map(|fault| fault.id.clone());
         entry.bytes = sent_bytes(after.as_ref(), reply.body.len());
         let whole = after.as_ref().is_none_or(|fault| fault.passes_on() && !cuts(fault));

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{data, named, operation};
 use crate::scene::{Row, Scene, ensure, rows, same, words};
+use crate::state::State;
 use crate::task::{
     CODE, Check, KeyKind, Mutant, PLAIN, PLAIN_TASK, Says, Script, Step, Suite, Task, answer,
     boundary, key, mutant, script, state as at_end,
@@ -87,7 +88,7 @@ const CHECKS: &[Check] = &[
 ];
 
 /// The monitor as a state has it, whatever it is called there.
-fn target<'s>(scene: &Scene<'_>, state: &'s Value) -> Result<&'s Row, String> {
+fn target<'s>(scene: &Scene<'_>, state: &'s State) -> Result<&'s Row, String> {
     let id = words(scene.known("monitors", "name", NAME)?, "id");
     state["monitors"][id].as_object().ok_or_else(|| "the monitor is gone".to_owned())
 }

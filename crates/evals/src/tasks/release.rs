@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{data, operation};
 use crate::scene::{Row, Scene, columns, ensure, id, rows, same, words};
+use crate::state::State;
 use crate::task::{
     CODE, Check, Key, KeyKind, Mutant, PLAIN, PLAIN_TASK, Says, Script, Step, Suite, Task,
     answer, boundary, key, mutant, script, state,
@@ -129,7 +130,7 @@ pub(super) fn released<'s>(scene: &'s Scene<'_>) -> Result<&'s Row, String> {
 }
 
 pub(super) fn of_release<'s>(
-    state: &'s Value,
+    state: &'s State,
     table: &'s str,
     release: &'s Row,
 ) -> impl Iterator<Item = &'s Row> {
