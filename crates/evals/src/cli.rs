@@ -26,6 +26,7 @@ use crate::server::{self, Setup};
 use crate::task::{Api, Suite, Surface, Task};
 use crate::tasks;
 use crate::trial::{self, Setting, Stage, Tried};
+use crate::wire;
 use crate::world;
 
 /// A wrong command line or set-up.
@@ -369,7 +370,8 @@ pub fn prepare(root: &Path, folder: &Path, given: Option<&Path>, sentry: bool) -
         }
         None => None,
     };
-    Ok(Setup { binary: server::binary()?, document, cache: cache.canonicalize()? })
+    let (binary, passage) = (server::binary()?, wire::client()?);
+    Ok(Setup { binary, document, cache: cache.canonicalize()?, passage })
 }
 
 async fn serve(root: &Path, options: ServeOptions) -> Result<u8> {

@@ -337,4 +337,25 @@ await put({ name: alert.name, enabled: false });",
         )],
         Says::Last,
     ),
+    mutant(
+        "M12",
+        "takes the frequency for seconds, sees it, and corrects it",
+        &["a.values"],
+        &[Step::Write(
+            PROGRAM,
+            &[(
+                PUT,
+                "await put({ name: alert.name, enabled: false, config: { frequency: 3600 } });
+await put({ name: alert.name, enabled: false, config: { frequency: 60 } });",
+            )],
+        )],
+        Says::Last,
+    ),
+    mutant(
+        "M13",
+        "does everything right and reports the frequency in seconds",
+        &["a.answer"],
+        &[Step::Write(PROGRAM, &[(SAYS, "enabled: now.enabled, frequencyMinutes: 3600")])],
+        Says::Last,
+    ),
 ];

@@ -322,6 +322,39 @@ await put({ isMuted: true });",
             &[(CONFIG, "config: { schedule_type: \"crontab\", schedule: \"45 6 * * 1-5\", timezone: \"Portugal\" }")],
         )],
     ),
+    wrong(
+        "M12",
+        "brings the neighbour in line as well",
+        &["m.other"],
+        &[Step::Write(
+            PROGRAM,
+            &[(
+                PUT,
+                "for (const it of items.filter((it) => it.name.startsWith(\"Nightly ledger close\"))) {
+  await sentry.request(\"PUT\", `${path}${it.slug}/`, {
+    body: {
+      project: it.project.slug,
+      name: it.name,
+      config: { schedule_type: \"crontab\", schedule: \"45 6 * * 1-5\", timezone: \"Europe/Lisbon\" },
+    },
+  });
+}",
+            )],
+        )],
+    ),
+    mutant(
+        "M13",
+        "does everything right and reports the hour in UTC",
+        &["m.answer"],
+        &[Step::Write(
+            PROGRAM,
+            &[(
+                "schedule: \"45 6 * * 1-5\", timezone: \"Europe/Lisbon\" },\n};",
+                "schedule: \"45 5 * * 1-5\", timezone: \"UTC\" },\n};",
+            )],
+        )],
+        Says::Last,
+    ),
 ];
 
 /// A mutant that claims success.

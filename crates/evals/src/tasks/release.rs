@@ -409,6 +409,34 @@ await sentry.request(\"PUT\", `${base}quay%405.1.9/`, { body: { refs: [], url: r
             )],
         )],
     ),
+    wrong(
+        "M12",
+        "records a second release under a simpler version",
+        &["r.one"],
+        &[Step::Write(
+            WRITE,
+            &[(
+                POST_RELEASE,
+                "await sentry.request(\"POST\", base, { body: release });
+await sentry.request(\"POST\", base, { body: { ...release, version: \"quay@5.2.0-train.7\" } });",
+            )],
+        )],
+    ),
+    wrong(
+        "M13",
+        "gives the release a project that nobody named",
+        &["r.projects"],
+        &[Step::Write(
+            WRITE,
+            &[
+                ("[\"quay-web\", \"quay-api\"]", "[\"quay-web\", \"quay-api\", \"tide-worker\"]"),
+                (
+                    "name: \"train-7 canary\",",
+                    "name: \"train-7 canary\",\n  projects: [\"quay-web\", \"quay-api\"],",
+                ),
+            ],
+        )],
+    ),
     wrong("M11", "does not say when it was released", &["r.meta"], &[Step::Write(WRITE, &[(DATE, "")])]),
 ];
 

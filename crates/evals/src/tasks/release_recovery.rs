@@ -41,12 +41,27 @@ pub(super) static TASK: Task = Task {
     expects: &[(FAULT, Firings::Exactly(1))],
     allowed: release::ALLOWED,
     checks: CHECKS,
+    shared: &[
+        ("r.one", OF_RELEASE),
+        ("r.projects", OF_RELEASE),
+        ("r.meta", OF_RELEASE),
+        ("r.deploy-one", "the same as `rr.single`, under the name of the other task"),
+        ("r.deploy-meta", OF_RELEASE),
+        ("r.deploy-projects", OF_RELEASE),
+        ("r.others", OF_RELEASE),
+        ("r.answer", OF_RELEASE),
+        ("rr.fault", "a trial in which it does not strike does not count at all"),
+        ("rr.single", "the same as `r.deploy-one`, under this task's name"),
+        ("rr.id", "tells which of several rollouts is meant, and several are wrong anyway"),
+    ],
     references: REFERENCES,
     equivalents: EQUIVALENTS,
     mutants: MUTANTS,
     source: concat!(include_str!("release_recovery.rs"), include_str!("release.rs")),
     ..PLAIN_TASK
 };
+
+const OF_RELEASE: &str = "killed alone in `release`, whose check it is";
 
 /// The checks of the task without the fault, and four more.
 const CHECKS: &[Check] = &{
