@@ -52,6 +52,12 @@ pub struct Request {
     pub unimplemented: bool,
     pub wrote: bool,
     pub diff: Vec<Change>,
+    /// What the world changed by itself meanwhile.
+    #[serde(default)]
+    pub mutated: Vec<Change>,
+    /// Milliseconds since the world started.
+    #[serde(default)]
+    pub at_ms: u64,
     pub fault: Option<String>,
     /// The ids of the rows that a list answered with.
     #[serde(default)]

@@ -31,9 +31,12 @@ impl<'a> Scene<'a> {
     ) -> Self {
         let mut state = baseline.clone();
         let mut boundaries = Vec::new();
-        for request in evidence.requests.iter().filter(|it| !it.diff.is_empty()) {
-            request.diff.iter().for_each(|change| state.apply(change));
-            boundaries.push(state.clone());
+        for request in &evidence.requests {
+            let changes = request.mutated.iter().chain(&request.diff);
+            changes.for_each(|change| state.apply(change));
+            if !request.diff.is_empty() {
+                boundaries.push(state.clone());
+            }
         }
         Self { task, evidence, baseline, boundaries, answer }
     }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 
-use crate::task::{Api, Surface};
+use crate::task::{Api, Surface, Task};
 use crate::world::World;
 
 /// Long enough for an unoptimised build on a loaded machine.
@@ -41,11 +41,12 @@ impl Server {
     pub async fn start(
         setup: &Setup,
         world: &World,
-        api: Api,
+        task: &Task,
         surface: Surface,
         gate: &str,
         home: &Path,
     ) -> Result<Self> {
+        let Task { api, options, .. } = *task;
         let (name, token) = match api {
             Api::Authentik => ("authentik", "AUTHENTIK_TOKEN"),
             Api::Sentry => ("sentry", "SENTRY_AUTH_TOKEN"),
@@ -59,7 +60,8 @@ impl Server {
             .args(["--surface", surface.name(), "--confirm", gate, "--no-retries"])
             .args(["--rate", "0", "--address-rate", "0", "--no-config"])
             .args([OsStr::new("--spec-cache"), setup.cache.as_os_str()]);
-        if let Some(document) = &setup.document {
+        command.args(options);
+        if let Some(document) = setup.document.as_ref().filter(|_| api == Api::Sentry) {
             command.args([OsStr::new("--openapi"), document.as_os_str()]);
         }
         let mut child = command

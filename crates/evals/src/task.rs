@@ -23,11 +23,17 @@ pub struct Task {
     pub ends: Ends,
     /// What goes wrong in the world: a list of faults as `mocks` reads them.
     pub faults: fn() -> Value,
+    /// Rows the usual world does not have, as `mocks` names them.
+    pub extra: fn() -> Value,
+    /// Options of the server beyond those of every trial.
+    pub options: &'static [&'static str],
     /// The faults that must have struck, and how often, for the trial to count.
     pub expects: &'static [(&'static str, Firings)],
     /// Patterns of the paths that may change ([`crate::state::covers`]).
     pub allowed: &'static [&'static str],
     pub checks: &'static [Check],
+    /// Curated tools of which one must have been used, directly or through the gateway.
+    pub tools: &'static [&'static str],
     /// Checks that are no mutant's only killer, and why they stay.
     pub shared: &'static [(&'static str, &'static str)],
     /// Scripts that do it right.
@@ -52,9 +58,12 @@ pub const PLAIN_TASK: Task = Task {
     shape: &[],
     ends: Ends::Completed,
     faults: || Value::Array(Vec::new()),
+    extra: || Value::Null,
+    options: &[],
     expects: &[],
     allowed: &[],
     checks: &[],
+    tools: &[],
     shared: &[],
     references: &[],
     equivalents: &[],
@@ -215,6 +224,8 @@ pub enum Step {
     Write(&'static str, Edits),
     /// Any tool with arguments made from the results so far; a confirmation is given where asked.
     Tool(&'static str, fn(&[Value]) -> Value),
+    /// The same, but nothing is confirmed: the answer to the one call is the result.
+    Once(&'static str, fn(&[Value]) -> Value),
 }
 
 pub type Edits = &'static [(&'static str, &'static str)];
@@ -264,6 +275,12 @@ pub const fn mutant(
 
 impl Mutant {
     #[must_use]
+    pub const fn on(mut self, surfaces: &'static [Surface]) -> Self {
+        self.script.on = surfaces;
+        self
+    }
+
+    #[must_use]
     pub const fn ungated(mut self) -> Self {
         self.ungated = true;
         self
@@ -280,6 +297,11 @@ impl Task {
              not obtain.",
             self.prompt, self.answer
         )
+    }
+
+    /// Whether the task cannot be done there, which a trial has to show.
+    pub fn is_control(&self, surface: Surface) -> bool {
+        surface == Surface::Catalog && !self.surfaces.contains(&surface)
     }
 
     /// The reference for a surface, if the task can be done there.

@@ -12,7 +12,8 @@ use crate::evidence::Evidence;
 use crate::grade::{self, Verdict};
 use crate::server::{Server, Setup};
 use crate::state::{self, apply};
-use crate::task::{Api, PLAIN_TASK, Surface, Task};
+use crate::task::{Api, Surface, Task};
+use crate::tasks;
 use crate::wire::{OnCall, Wire};
 use crate::world::World;
 
@@ -47,7 +48,7 @@ impl Stage {
         let world = World::start(setting.task, setting.seed)?;
         let Setting { task, surface, gate, .. } = setting;
         let home = directory.path();
-        let server = Server::start(setup, &world, task.api, surface, gate, home).await?;
+        let server = Server::start(setup, &world, task, surface, gate, home).await?;
         let wire = Arc::new(Wire::lay(&server.endpoint, &world, &setup.passage, on_call).await?);
         Ok(Self { setting, world, wire, server, directory })
     }
@@ -94,7 +95,7 @@ pub fn evidence(
         seed: *seed,
         gate: (*gate).to_owned(),
         baseline_hash: world.baseline_hash.clone(),
-        expected_hash: expected_hash(task.api, *seed)
+        expected_hash: expected_hash(task, *seed)
             .unwrap_or_else(|| world.baseline_hash.clone()),
         final_hash: world.final_hash(),
         requests: world.requests()?,
@@ -115,13 +116,22 @@ pub fn instructions(surface: Surface) -> Option<&'static str> {
 }
 
 /// The committed hash of a world at its start; none for seeds that nobody pinned.
-pub fn expected_hash(api: Api, seed: u64) -> Option<String> {
+pub fn expected_hash(task: &Task, seed: u64) -> Option<String> {
     let table: Value = serde_json::from_str(include_str!("../baselines.json")).unwrap_or_default();
-    let name = match api {
+    table[world_name(task)][seed.to_string()].as_str().map(str::to_owned)
+}
+
+/// The API, and what the world has beyond the usual.
+fn world_name(task: &Task) -> String {
+    let name = match task.api {
         Api::Authentik => "authentik",
         Api::Sentry => "sentry",
     };
-    table[name][seed.to_string()].as_str().map(str::to_owned)
+    match (task.extra)() {
+        Value::Null => name.to_owned(),
+        Value::String(extra) => format!("{name} {extra}"),
+        extra => format!("{name} {extra}"),
+    }
 }
 
 /// What a trial brought.
@@ -160,7 +170,7 @@ pub async fn run(setting: Setting, setup: &Setup, agent: &dyn Agent) -> Result<T
 /// What makes the evidence itself doubtful.
 fn flaw(evidence: &Evidence, baseline: &Value) -> Option<String> {
     let mut state = baseline.clone();
-    let changes = evidence.requests.iter().flat_map(|it| &it.diff);
+    let changes = evidence.requests.iter().flat_map(|it| it.mutated.iter().chain(&it.diff));
     changes.for_each(|change| apply(&mut state, change));
     if state::hash(&state) != evidence.final_hash {
         return Some("the logged changes do not lead to the final state".to_owned());
@@ -172,13 +182,15 @@ fn flaw(evidence: &Evidence, baseline: &Value) -> Option<String> {
 /// How the worlds start for the seeds that are pinned, as `baselines.json` has it.
 pub fn baselines() -> Result<Value> {
     let mut table = serde_json::Map::new();
-    for (name, task) in
-        [("authentik", &Task { api: Api::Authentik, ..PLAIN_TASK }), ("sentry", &PLAIN_TASK)]
-    {
+    for task in tasks::ALL.iter().copied() {
+        let name = world_name(task);
+        if table.contains_key(&name) {
+            continue;
+        }
         let seeds = (1..=5).map(|seed| {
             Ok((seed.to_string(), World::start(task, seed)?.baseline_hash.into()))
         });
-        table.insert(name.to_owned(), Value::Object(seeds.collect::<Result<_>>()?));
+        table.insert(name, Value::Object(seeds.collect::<Result<_>>()?));
     }
     Ok(table.into())
 }

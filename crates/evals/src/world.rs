@@ -28,7 +28,12 @@ impl World {
         };
         let faults = serde_json::from_value((task.faults)())
             .with_context(|| format!("the faults of `{}`", task.name))?;
-        let mock = Mock::start(mocks::World { seed, faults, ..mocks::World::of(api) })
+        let extra = match (task.extra)() {
+            Value::Null => mocks::Extra::None,
+            extra => serde_json::from_value(extra)
+                .with_context(|| format!("the extra rows of `{}`", task.name))?,
+        };
+        let mock = Mock::start(mocks::World { seed, faults, extra, ..mocks::World::of(api) })
             .context("starting the mock")?;
         let loopback = mock.base_url.starts_with("http://127.0.0.1:");
         ensure!(loopback, "`{}` is not a loopback address", mock.base_url);

@@ -32,9 +32,9 @@ pub enum Edit {
 impl Edit {
     fn table(&self) -> &str {
         match self {
-            Self::Insert { table, .. } | Self::Update { table, .. } | Self::Remove { table, .. } => {
-                table
-            }
+            Self::Insert { table, .. }
+            | Self::Update { table, .. }
+            | Self::Remove { table, .. } => table,
         }
     }
 }

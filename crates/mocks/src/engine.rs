@@ -13,8 +13,8 @@ use crate::http::{Call, Reply, Request};
 use crate::log::{self, Boundary, Entry};
 use crate::route::{self, Found, Handler, Route};
 use crate::table::{Table, Tables};
-use crate::{Extra, World, hash};
 use crate::time::Timestamp;
+use crate::{Extra, World, hash};
 
 /// An API: its state, its routes and the few things all its answers share.
 pub(crate) trait Fixture: fmt::Debug + Sized + Send + 'static {
@@ -138,15 +138,18 @@ impl<F: Fixture> Engine<F> {
             let same = fault.phase == phase
                 && fault.method.eq_ignore_ascii_case(request.method.as_str())
                 && route::same_template(&fault.route, &template)
-                && fault.when.holds(&fault.route, &path, |name| request.parameter(name), || {
-                    serde_json::from_slice(&request.body).ok()
-                });
+                && fault.when.holds(
+                    &fault.route,
+                    &path,
+                    |name| request.parameter(name),
+                    || serde_json::from_slice(&request.body).ok(),
+                );
             if !same {
                 continue;
             }
             seen.matching = seen.matching.saturating_add(1);
-            if let Action::RateLimit { limit, window_ms, .. } = fault.action {
-                if !seen.lets_in(limit, Duration::from_millis(window_ms)) {
+            if let Action::RateLimit { limit, window_ms, by_count, .. } = fault.action {
+                if !seen.lets_in(limit, Duration::from_millis(window_ms), by_count) {
                     return Some(fault.clone());
                 }
             } else if fault.takes(seen.matching) && due.is_none() {
@@ -190,16 +193,16 @@ fn fresh(faults: Vec<Fault>) -> Vec<(Fault, Seen)> {
 }
 
 impl Seen {
-    /// Windows follow one another from the first request on.
-    fn lets_in(&mut self, limit: u32, window: Duration) -> bool {
+    /// A window begins with its first request or, where only requests count, with the first one
+    /// that is turned away.
+    fn lets_in(&mut self, limit: u32, window: Duration, by_count: bool) -> bool {
         let now = Instant::now();
-        let (began, count) = match self.window {
-            Some((began, count)) if now.duration_since(began) < window => (began, count),
-            Some(_) | None => (now, 0),
-        };
-        let open = count < limit;
-        self.window = Some((began, if open { count + 1 } else { count }));
-        open
+        let (began, count) = self.window.unwrap_or((now, 0));
+        let over = now.duration_since(began) >= window && (!by_count || count > limit);
+        let (began, count) = if over { (now, 0) } else { (began, count) };
+        let began = if by_count && count == limit { now } else { began };
+        self.window = Some((began, count.saturating_add(1)));
+        count < limit
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a Sentry mock has in addition; authentik has nothing to add.
+/// What a mock has in addition; each is of one API, and nothing to the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Extra {
@@ -22,4 +22,6 @@ pub enum Extra {
     Injection,
     /// The nightly cron monitor is silenced nowhere.
     LoudStaging,
+    /// authentik: the password step of the standard sign-in is bound in an unusual way.
+    FirmPassword,
 }

@@ -123,6 +123,10 @@ pub enum Action {
         /// Seconds, as a header; Sentry itself sends none.
         #[serde(default)]
         retry_after: Option<u64>,
+        /// Counts requests instead of time: it shuts after so many, however slowly they came, and
+        /// opens a window's length later. So a slow machine meets it too.
+        #[serde(default)]
+        by_count: bool,
     },
 }
 

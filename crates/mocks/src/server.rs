@@ -202,7 +202,8 @@ async fn act(fault: &Fault, cut: &Cut, reply: Option<&Reply>) -> Option<Response
         Action::Respond { status, headers, body } => {
             let reply =
                 Reply { status: *status, body: body.clone().into_bytes(), ..Reply::default() };
-            let reply = headers.iter().fold(reply, |reply, (name, value)| reply.header(name, value));
+            let reply =
+                headers.iter().fold(reply, |reply, (name, value)| reply.header(name, value));
             Some(response(reply))
         }
         Action::Delay { ms } => {
@@ -214,9 +215,11 @@ async fn act(fault: &Fault, cut: &Cut, reply: Option<&Reply>) -> Option<Response
             Some(reset(cut))
         }
         Action::Reset => Some(reset(cut)),
-        Action::Truncate { bytes, seamless } => reply.map(|reply| truncated(reply, *bytes, *seamless)),
+        Action::Truncate { bytes, seamless } => {
+            reply.map(|reply| truncated(reply, *bytes, *seamless))
+        }
         Action::Mutate { .. } => None,
-        Action::RateLimit { limit, window_ms, retry_after } => {
+        Action::RateLimit { limit, window_ms, retry_after, .. } => {
             Some(response(too_many(*limit, *window_ms, *retry_after)))
         }
     }

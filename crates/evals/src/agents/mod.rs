@@ -72,7 +72,7 @@ pub fn find(
         ungated,
     };
     let members = match (kind, which) {
-        ("reference", _) if surface == Surface::Catalog => {
+        ("reference", _) if task.is_control(surface) => {
             vec![scripted(name.to_owned(), &scripted::GIVES_UP, Expect::Pass, false)]
         }
         ("reference", "") => {

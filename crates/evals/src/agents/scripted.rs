@@ -79,11 +79,14 @@ async fn take(connection: &Connection, step: &Step, past: &[Value]) -> Result<Va
         Step::Search(query) => ("search", json!({ "query": query })),
         Step::Read(text, edits) => ("execute", json!({ "code": program(text, edits)? })),
         Step::Write(text, edits) => ("execute_write", json!({ "code": program(text, edits)? })),
-        Step::Tool(tool, arguments) => (tool, arguments(past)),
+        Step::Tool(tool, arguments) | Step::Once(tool, arguments) => (tool, arguments(past)),
     };
     for _ in 0..MAX_CONFIRMATIONS {
         let result = connection.call(tool, arguments.clone()).await.map_err(|it| it.to_string())?;
         let report = result.json().unwrap_or(Value::String(result.text));
+        if matches!(step, Step::Once(..)) {
+            return Ok(report);
+        }
         if report["status"] != "needs_confirmation" {
             return Ok(report.get("result").cloned().unwrap_or(report));
         }

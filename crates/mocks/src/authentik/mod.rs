@@ -80,7 +80,7 @@ impl Fixture for Authentik {
         format!("ak-mock-{}", Random::new(seed, "authentik token").hex(24))
     }
 
-    fn state(seed: u64, _: Extra) -> State {
+    fn state(seed: u64, extra: Extra) -> State {
         let mut state = State {
             ids: Ids::new(seed),
             brands: Table::default(),
@@ -98,6 +98,9 @@ impl Fixture for Authentik {
         stages::seed(&mut state);
         flows::seed(&mut state);
         bindings::seed(&mut state);
+        if extra == Extra::FirmPassword {
+            bindings::firm(&mut state);
+        }
         policies::seed(&mut state);
         brands::seed(&mut state);
         events::seed(&mut state, Random::new(seed, "events"));

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{State, matches_query, not_found, organization, page, workflows};
 use super::spelling::{camel_errors, snake};
+use super::{State, matches_query, not_found, organization, page, workflows};
 use crate::fields::{Field, Form, Mode, key};
 use crate::http::{Answer, Call, Reply};
 use crate::route::{Route, delete, get, put};

@@ -91,7 +91,8 @@ fn a_cut_answer_either_lies_about_its_length_or_not() {
 
 #[test]
 fn a_rate_limit_turns_away_what_is_too_much_until_its_window_is_over() {
-    let limit = Action::RateLimit { limit: 2, window_ms: 300, retry_after: Some(1) };
+    let limit =
+        Action::RateLimit { limit: 2, window_ms: 300, retry_after: Some(1), by_count: false };
     let client = with(on_repos(Phase::Before, limit));
     let start = Instant::now();
     let statuses = [(); 3].map(|()| client.get(LIST).status);
@@ -107,6 +108,20 @@ fn a_rate_limit_turns_away_what_is_too_much_until_its_window_is_over() {
     }
     assert!(start.elapsed() >= Duration::from_millis(300));
     assert_eq!(client.get("/organizations/").status, 200);
+}
+
+#[test]
+fn a_limit_by_count_meets_slow_callers_too() {
+    let limit = Action::RateLimit { limit: 2, window_ms: 100, retry_after: None, by_count: true };
+    let client = with(on_repos(Phase::Before, limit));
+    let patience = || std::thread::sleep(Duration::from_millis(120));
+    let mut statuses = Vec::new();
+    for _ in 0..3 {
+        statuses.push(client.get(LIST).status);
+        patience();
+    }
+    statuses.push(client.get(LIST).status);
+    assert_eq!(statuses, [200, 200, 429, 200]);
 }
 
 #[test]
@@ -195,12 +210,14 @@ fn the_extra_rows_are_there_and_nowhere_else() {
     assert!(hits("?query=is:unresolved") < hits("?query="));
 
     let bulk = of(Extra::BulkMute);
-    let team = bulk.get("/teams/harbor-lantern/dock-oncall/").json()["id"].as_str().unwrap().to_owned();
+    let team =
+        bulk.get("/teams/harbor-lantern/dock-oncall/").json()["id"].as_str().unwrap().to_owned();
     let owned = format!("/organizations/harbor-lantern/monitors/?owner=team:{team}");
     let owned = bulk.get(&owned).rows();
     assert_eq!(owned.len(), 40);
     let refused = owned.iter().filter(|monitor| {
-        let path = format!("/organizations/harbor-lantern/monitors/{}/", monitor["id"].as_str().unwrap());
+        let path =
+            format!("/organizations/harbor-lantern/monitors/{}/", monitor["id"].as_str().unwrap());
         bulk.put(&path, json!({ "isMuted": true })).status >= 400
     });
     assert_eq!(refused.count(), 3);

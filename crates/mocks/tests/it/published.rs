@@ -65,7 +65,8 @@ fn answers_are_as_the_published_document_has_them_but_for_known_differences() {
         check.place.push(name.unwrap().to_owned());
         check.value(schema, &response.json());
     }
-    let known = |it: &&String| DIFFERS.iter().any(|(place, _)| it.starts_with(place) || covers(place, it));
+    let known =
+        |it: &&String| DIFFERS.iter().any(|(place, _)| it.starts_with(place) || covers(place, it));
     let surprises: Vec<&String> = found.iter().filter(|it| !known(it)).collect();
     assert!(surprises.is_empty(), "{surprises:#?}");
 }
@@ -74,7 +75,8 @@ fn answers_are_as_the_published_document_has_them_but_for_known_differences() {
 fn covers(pattern: &str, found: &str) -> bool {
     let (start, end) = pattern.split_once("/*/").unwrap();
     let (place, _) = found.split_once(": ").unwrap();
-    place.starts_with(start) && (place.contains(&format!("/{end}/")) || place.ends_with(&format!("/{end}")))
+    place.starts_with(start)
+        && (place.contains(&format!("/{end}/")) || place.ends_with(&format!("/{end}")))
 }
 
 /// The part of JSON Schema that the document uses.
@@ -141,7 +143,9 @@ impl Check<'_> {
         for (name, value) in fields {
             let below = match schema["properties"].get(name) {
                 Some(below) => below,
-                None if schema["additionalProperties"].is_object() => &schema["additionalProperties"],
+                None if schema["additionalProperties"].is_object() => {
+                    &schema["additionalProperties"]
+                }
                 None => continue,
             };
             self.place.push(name.clone());

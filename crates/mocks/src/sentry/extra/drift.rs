@@ -97,12 +97,7 @@ const DRIFT: [Drift; 12] = [
         releases: &[&["staging"]],
     },
     // Never released at all: there is no newest release.
-    Drift {
-        project: "marsh-tools",
-        team: "gull-squad",
-        monitor: ("error", "ok"),
-        releases: &[],
-    },
+    Drift { project: "marsh-tools", team: "gull-squad", monitor: ("error", "ok"), releases: &[] },
 ];
 
 pub(super) fn seed(state: &mut State) {

@@ -26,10 +26,8 @@ pub(super) fn seed(state: &mut State, mut random: Random, pages: u32) {
     for (slug, _) in PROJECTS.iter().skip(4) {
         add_project(state, slug, "lamp-keepers");
     }
-    let ids: Vec<(String, &str, u64)> = PROJECTS
-        .iter()
-        .map(|(slug, share)| (project_id(state, slug), *slug, *share))
-        .collect();
+    let ids: Vec<(String, &str, u64)> =
+        PROJECTS.iter().map(|(slug, share)| (project_id(state, slug), *slug, *share)).collect();
     // Between 1 October 2025 and 1 May 2026; 1 February lies in it.
     let from = Timestamp::parse("2025-10-01T00:00:00Z").unwrap_or(Timestamp::START);
     for number in 0..u64::from(pages) * 100 {
@@ -44,7 +42,8 @@ pub(super) fn seed(state: &mut State, mut random: Random, pages: u32) {
         let Some((project, slug, _)) = project else { continue };
         let id = state.ids.number("issue", 6_507_000_000).to_string();
         let first = from.plus_seconds(i64::try_from(random.below(212 * 86_400)).unwrap_or(0));
-        let status = random.pick(&["unresolved", "unresolved", "unresolved", "resolved", "ignored"]);
+        let status =
+            random.pick(&["unresolved", "unresolved", "unresolved", "resolved", "ignored"]);
         let priority = random.pick(&["high", "medium", "medium", "low"]);
         let last = first.plus_seconds(i64::try_from(random.below(86_400)).unwrap_or(0) + 60);
         let columns = json!({

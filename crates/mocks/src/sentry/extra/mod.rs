@@ -16,7 +16,7 @@ use crate::table::{Columns as _, row};
 pub(super) fn seed(state: &mut State, seed: u64, extra: Extra) {
     let random = Random::new(seed, "extra");
     match extra {
-        Extra::None => {}
+        Extra::None | Extra::FirmPassword => {}
         Extra::IssuePages(pages) => issues::seed(state, random, pages),
         Extra::BulkMute => alarms::seed(state, random),
         Extra::OwnerDrift => drift::seed(state),
