@@ -57,6 +57,8 @@ const LISTS: &[&[&Task]] = &[
     FILES,
     catalog::lists::ALL,
     catalog::issues::ALL,
+    catalog::events::ALL,
+    catalog::triage::ALL,
     catalog::changes::ALL,
     catalog::one_call::ALL,
 ];

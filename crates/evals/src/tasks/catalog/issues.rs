@@ -1,15 +1,14 @@
-//! Topics about issues: found, shown, traced back; and what Seer makes of one.
+//! Topics about issues: found, shown by id, by event and by address.
 
 use serde_json::{Value, json};
 
 use super::{
     LOOK, NO_WRITER, ON, READONLY, TOOL, TOOL_SHARED, TOPIC, behind, here, issue, labelled, last,
 };
-use crate::scene::{Row, Scene, ensure, id, same, words};
-use crate::task::{Key, KeyKind, Says, Step, Task, answer, key, mutant, script, state};
+use crate::scene::{Row, Scene, same, words};
+use crate::task::{Key, KeyKind, Says, Step, Task, answer, key, mutant, script};
 
-pub(in crate::tasks) const ALL: &[&Task] =
-    &[&SEARCH, &DETAILS, &EVENT, &RESOURCE, &BREADCRUMBS, &EVENTS, &STACKTRACE, &SEER];
+pub(in crate::tasks) const ALL: &[&Task] = &[&SEARCH, &DETAILS, &EVENT, &RESOURCE];
 
 const SEARCH_ISSUES: &[Step] = &[Step::Tool("search_issues", |_| {
     here(json!({ "query": "is:unresolved", "projectSlugOrId": "quay-api", "sort": "freq" }))
@@ -87,7 +86,7 @@ fn issue_facts(scene: &Scene<'_>) -> Result<(), String> {
     same("`users`", said.get("users"), issue.get("user_count"))
 }
 
-fn number(text: &str) -> Value {
+pub(super) fn number(text: &str) -> Value {
     text.parse::<u64>().map_or(Value::Null, Value::from)
 }
 
@@ -100,7 +99,7 @@ fn issue_answer(past: &[Value]) -> Value {
     })
 }
 
-const DETAILS_STEPS: &[Step] = &[Step::Tool("execute_sentry_tool", |_| {
+pub(super) const DETAILS_STEPS: &[Step] = &[Step::Tool("execute_sentry_tool", |_| {
     behind("get_issue_details", json!({ "issueId": "QUAY-API-2" }))
 })];
 
@@ -170,7 +169,7 @@ static RESOURCE: Task = Task {
 };
 
 /// The newest event of an issue.
-fn newest<'s>(scene: &'s Scene<'_>, short_id: &str) -> Result<&'s Row, String> {
+pub(super) fn newest<'s>(scene: &'s Scene<'_>, short_id: &str) -> Result<&'s Row, String> {
     let issue = words(issue(scene, short_id)?, "id");
     let events = scene.before("events").filter(|it| words(it, "issue_id") == issue);
     events.max_by_key(|it| words(it, "timestamp")).ok_or_else(|| "it has no events".to_owned())
@@ -240,226 +239,6 @@ static EVENT: Task = Task {
                 let link = labelled(past, "Link").trim_end_matches('/').rsplit('/').next();
                 json!({ "status": "completed", "event": link.unwrap_or_default() })
             }),
-        )
-        .on(ON),
-    ],
-    source: include_str!("issues.rs"),
-    ..TOPIC
-};
-
-const BREADCRUMB_STEPS: &[Step] = &[Step::Tool("execute_sentry_tool", |_| {
-    behind("get_issue_breadcrumbs", json!({ "issueId": "QUAY-API-2" }))
-})];
-
-static BREADCRUMBS: Task = Task {
-    name: "get-breadcrumbs",
-    prompt: "How many breadcrumbs lead up to the newest event of QUAY-API-2 in our Sentry organization \
-             harbor-lantern?",
-    answer: r#"{"status":"completed","breadcrumbs":…}"#,
-    shape: &[key("breadcrumbs", KeyKind::Integer)],
-    tools: &["get_issue_breadcrumbs", "get_issue_details"],
-    checks: &[
-        TOOL,
-        READONLY,
-        answer("q.facts", |scene| {
-            let event = newest(scene, "QUAY-API-2")?;
-            let entries = event.get("full").and_then(|it| it["entries"].as_array());
-            let mut trails = entries.into_iter().flatten().filter(|it| it["type"] == "breadcrumbs");
-            let count =
-                trails.next().and_then(|it| it["data"]["values"].as_array()).map_or(0, Vec::len);
-            let said = scene.said()?.get("breadcrumbs").and_then(Value::as_u64);
-            same("`breadcrumbs`", said, Some(count as u64))
-        }),
-    ],
-    shared: &[NO_WRITER],
-    references: &[script(
-        "reference",
-        ON,
-        BREADCRUMB_STEPS,
-        Says::Answer(
-            |past| json!({ "status": "completed", "breadcrumbs": number(labelled(past, "Breadcrumbs")) }),
-        ),
-    )],
-    mutants: &[
-        mutant(
-            "M1",
-            "knows it from elsewhere",
-            &["q.tool"],
-            LOOK,
-            Says::Answer(|_| json!({ "status": "completed", "breadcrumbs": 4 })),
-        )
-        .on(ON),
-        mutant(
-            "M2",
-            "counts the lines",
-            &["q.facts"],
-            BREADCRUMB_STEPS,
-            Says::Answer(|past| {
-                let lines = last(past).as_str().unwrap_or_default().lines().count();
-                json!({ "status": "completed", "breadcrumbs": lines })
-            }),
-        )
-        .on(ON),
-    ],
-    source: include_str!("issues.rs"),
-    ..TOPIC
-};
-
-const EVENT_STEPS: &[Step] = &[Step::Tool("execute_sentry_tool", |_| {
-    let arguments = json!({ "issueId": "QUAY-API-2", "query": "environment:production" });
-    behind("search_issue_events", arguments)
-})];
-
-fn event_ids(past: &[Value]) -> Vec<&str> {
-    let text = last(past).as_str().unwrap_or_default();
-    text.lines().filter_map(|it| it.strip_prefix("  event ")).map(str::trim).collect()
-}
-
-static EVENTS: Task = Task {
-    name: "search-issue-events",
-    prompt: "Which events of QUAY-API-2 in our Sentry organization harbor-lantern happened in the \
-             environment production? Give their ids.",
-    answer: r#"{"status":"completed","events":["<32 hexadecimal digits>"]}"#,
-    shape: &[key("events", KeyKind::List)],
-    tools: &["search_issue_events"],
-    checks: &[
-        TOOL,
-        READONLY,
-        answer("q.facts", |scene| {
-            let issue = words(issue(scene, "QUAY-API-2")?, "id");
-            let events = scene.before("events").filter(|it| {
-                words(it, "issue_id") == issue && words(it, "environment") == "production"
-            });
-            super::lists(scene, "events", events.map(|it| words(it, "id")))
-        }),
-    ],
-    shared: &[NO_WRITER, TOOL_SHARED],
-    references: &[script("reference", ON, EVENT_STEPS, Says::Answer(|past| {
-        json!({ "status": "completed", "events": event_ids(past) })
-    }))],
-    mutants: &[
-        mutant("M1", "makes one up", &["q.tool", "q.facts"], LOOK, Says::Answer(|_| {
-            json!({ "status": "completed", "events": ["0123456789abcdef0123456789abcdef"] })
-        }))
-        .on(ON),
-        mutant(
-            "M2",
-            "does not look at the environment",
-            &["q.facts"],
-            &[Step::Tool("execute_sentry_tool", |_| {
-                behind("search_issue_events", json!({ "issueId": "QUAY-API-2" }))
-            })],
-            Says::Answer(|past| json!({ "status": "completed", "events": event_ids(past) })),
-        )
-        .on(ON),
-    ],
-    source: include_str!("issues.rs"),
-    ..TOPIC
-};
-
-const STACK_STEPS: &[Step] = &[Step::Tool("execute_sentry_tool", |_| {
-    behind("get_event_stacktrace", json!({ "issueId": "QUAY-API-2" }))
-})];
-
-static STACKTRACE: Task = Task {
-    name: "get-stacktrace",
-    prompt: "Does the stack trace of QUAY-API-2 in our Sentry organization harbor-lantern go through \
-             quay/berths/pricing.py and the function price_of?",
-    answer: r#"{"status":"completed","through":true|false}"#,
-    shape: &[key("through", KeyKind::Flag)],
-    tools: &["get_event_stacktrace", "get_issue_details", "get_sentry_resource"],
-    checks: &[
-        TOOL,
-        READONLY,
-        answer("q.facts", |scene| {
-            let event = newest(scene, "QUAY-API-2")?.get("full").map(Value::to_string);
-            let event = event.unwrap_or_default();
-            let through = event.contains("quay/berths/pricing.py") && event.contains("price_of");
-            let said = scene.said()?.get("through").and_then(Value::as_bool);
-            same("`through`", said, Some(through))
-        }),
-    ],
-    shared: &[NO_WRITER],
-    references: &[script(
-        "reference",
-        ON,
-        DETAILS_STEPS,
-        Says::Answer(|past| {
-            let text = last(past).as_str().unwrap_or_default();
-            let through = text.contains("pricing.py") && text.contains("price_of");
-            json!({ "status": "completed", "through": through })
-        }),
-    )],
-    mutants: &[
-        mutant(
-            "M1",
-            "takes it for granted",
-            &["q.tool"],
-            LOOK,
-            Says::Answer(|_| json!({ "status": "completed", "through": true })),
-        )
-        .on(ON),
-        mutant(
-            "M2",
-            "overlooks it",
-            &["q.facts"],
-            STACK_STEPS,
-            Says::Answer(|_| json!({ "status": "completed", "through": false })),
-        )
-        .on(ON),
-    ],
-    source: include_str!("issues.rs"),
-    ..TOPIC
-};
-
-const SEER_STEPS: &[Step] =
-    &[Step::Tool("analyze_issue_with_seer", |_| here(json!({ "issueId": "QUAY-WEB-1" })))];
-
-static SEER: Task = Task {
-    name: "analyze-issue",
-    prompt: "Have Seer find the root cause of QUAY-WEB-1 in our Sentry organization harbor-lantern, and \
-             give me the number of its run.",
-    answer: r#"{"status":"completed","run":…}"#,
-    shape: &[key("run", KeyKind::Id)],
-    tools: &["analyze_issue_with_seer"],
-    allowed: &["/autofix_runs/+/**"],
-    checks: &[
-        TOOL,
-        state("q.run", |scene| {
-            let issue = words(issue(scene, "QUAY-WEB-1")?, "id");
-            ensure(!scene.end()["autofix_runs"][issue].is_null(), "Seer was not started")
-        }),
-        answer("q.facts", |scene| {
-            let issue = words(issue(scene, "QUAY-WEB-1")?, "id");
-            let run = scene.end()["autofix_runs"][issue].get("run_id");
-            same("`run`", id(scene.said()?.get("run")), id(run))
-        }),
-    ],
-    shared: &[
-        TOOL_SHARED,
-        ("q.run", "a run that was not started has no number, which `q.facts` sees"),
-    ],
-    references: &[script(
-        "reference",
-        ON,
-        SEER_STEPS,
-        Says::Answer(|past| json!({ "status": "completed", "run": labelled(past, "Run") })),
-    )],
-    mutants: &[
-        mutant(
-            "M1",
-            "says it has",
-            &["q.tool", "q.run"],
-            LOOK,
-            Says::Answer(|_| json!({ "status": "completed", "run": 88_001 })),
-        )
-        .on(ON),
-        mutant(
-            "M2",
-            "makes the number up",
-            &["q.facts"],
-            SEER_STEPS,
-            Says::Answer(|_| json!({ "status": "completed", "run": 1 })),
         )
         .on(ON),
     ],

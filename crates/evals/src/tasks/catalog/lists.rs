@@ -1,17 +1,16 @@
-//! Topics that list: organizations, projects, teams, keys, releases, dashboards, monitors, tags.
+//! Topics that list: organizations, projects, teams, keys, releases, dashboards, monitors.
 
 use serde_json::{Value, json};
 
 use super::{
-    LOOK, NO_WRITER, ON, READONLY, TOOL, TOOL_SHARED, TOPIC, all, behind, column, here, issue,
-    last, lists,
+    LOOK, NO_WRITER, ON, READONLY, TOOL, TOOL_SHARED, TOPIC, all, behind, column, here, last, lists,
 };
 use crate::common::objects;
 use crate::scene::{id, same, words};
 use crate::task::{KeyKind, Says, Step, Task, answer, key, mutant, script};
 
 pub(in crate::tasks) const ALL: &[&Task] =
-    &[&ORGANIZATIONS, &PROJECTS, &TEAMS, &DSNS, &RELEASES, &TAGS, &WHO, &DASHBOARDS, &MONITORS];
+    &[&ORGANIZATIONS, &PROJECTS, &TEAMS, &DSNS, &RELEASES, &WHO, &DASHBOARDS, &MONITORS];
 
 static ORGANIZATIONS: Task = Task {
     name: "list-organizations",
@@ -274,64 +273,6 @@ static RELEASES: Task = Task {
                 let created = column(past, "releases", "dateCreated");
                 json!({ "status": "completed", "count": created.len() + 1, "created": created })
             }),
-        )
-        .on(ON),
-    ],
-    source: include_str!("lists.rs"),
-    ..TOPIC
-};
-
-const TAG_VALUES: &[Step] = &[Step::Tool("execute_sentry_tool", |_| {
-    behind("get_issue_tag_values", json!({ "issueId": "QUAY-API-2", "tagKey": "environment" }))
-})];
-
-static TAGS: Task = Task {
-    name: "list-tag-values",
-    prompt: "In which environments did the issue QUAY-API-2 of our Sentry organization harbor-lantern \
-             happen?",
-    answer: r#"{"status":"completed","environments":["…"]}"#,
-    shape: &[key("environments", KeyKind::List)],
-    tools: &["get_issue_tag_values", "search_issue_events"],
-    checks: &[
-        TOOL,
-        READONLY,
-        answer("q.facts", |scene| {
-            let issue = words(issue(scene, "QUAY-API-2")?, "id");
-            let events = scene.before("events").filter(|it| words(it, "issue_id") == issue);
-            let mut environments: Vec<&str> = events.map(|it| words(it, "environment")).collect();
-            environments.sort_unstable();
-            environments.dedup();
-            lists(scene, "environments", environments.into_iter())
-        }),
-    ],
-    shared: &[NO_WRITER, TOOL_SHARED],
-    references: &[script(
-        "reference",
-        ON,
-        TAG_VALUES,
-        Says::Answer(|past| {
-            let values = last(past)["tag"]["topValues"].as_array().into_iter().flatten();
-            let values: Vec<&Value> = values.map(|it| &it["value"]).collect();
-            json!({ "status": "completed", "environments": values })
-        }),
-    )],
-    mutants: &[
-        mutant(
-            "M1",
-            "guesses",
-            &["q.tool", "q.facts"],
-            LOOK,
-            Says::Answer(|_| json!({ "status": "completed", "environments": ["development"] })),
-        )
-        .on(ON),
-        mutant(
-            "M2",
-            "names the first",
-            &["q.facts"],
-            TAG_VALUES,
-            Says::Answer(
-                |_| json!({ "status": "completed", "environments": ["production", "qa"] }),
-            ),
         )
         .on(ON),
     ],

@@ -1,9 +1,11 @@
 //! One prompt for each topic of the curated tools: which tool is used, and are the facts right?
 
 pub(super) mod changes;
+pub(super) mod events;
 pub(super) mod issues;
 pub(super) mod lists;
 pub(super) mod one_call;
+pub(super) mod triage;
 
 use serde_json::{Value, json};
 

@@ -9,13 +9,13 @@ use crate::time::Timestamp;
 
 const COUNT: u64 = 240;
 /// Of the notes of each.
-const NOTES_BYTES: u64 = 60_000;
+const NOTES_BYTES: u64 = 44_000;
 
 /// The newest two hundred are asked for: before them lie the ones with the most commits.
 pub(super) fn seed(state: &mut State, mut random: Random) {
     let project = [project_id(state, "lamp-mobile")];
     let from = Timestamp::parse("2025-05-01T08:00:00Z").unwrap_or(Timestamp::START);
-    let most = 60 + random.below(140);
+    let most = 60 + random.below(100);
     for number in 0..COUNT {
         let created = from.plus_seconds(i64::try_from(number).unwrap_or(0) * 86_400);
         let commits = match number {
