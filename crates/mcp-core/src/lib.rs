@@ -11,6 +11,7 @@ mod catalog;
 pub mod code_mode;
 pub mod constraints;
 pub mod context;
+mod conversations;
 pub mod definitions;
 pub mod docs;
 pub mod error;
@@ -24,6 +25,7 @@ pub mod output;
 mod params;
 mod plain_mode;
 pub mod profile;
+mod profiling;
 mod render;
 pub mod sandbox;
 pub mod search;
@@ -36,6 +38,7 @@ pub mod surfaces;
 #[cfg(test)]
 mod test_support;
 pub mod tool;
+mod trace;
 
 pub use context::Context;
 pub use server::build_server;

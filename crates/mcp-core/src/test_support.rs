@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex},
+    time::{Duration, SystemTime},
 };
 
 use api_client::{
@@ -23,7 +24,7 @@ use crate::{
     caller::{Answer, Caller},
     code_mode::policy::Access,
     constraints::Constraints,
-    context::{Api, Context, Identity},
+    context::{Api, Clock, Context, Identity},
     docs::DocsSource,
     openapi::source::{DocumentLocation, DocumentSource, SourceOptions},
     output::{Content, Part},
@@ -303,6 +304,38 @@ async fn read_request(stream: &mut tokio::net::TcpStream) -> String {
             Ok(read) if read > 0 => text.push_str(&String::from_utf8_lossy(&buffer[..read])),
             _ => return text,
         }
+    }
+}
+
+/// A clock on which waiting takes no time.
+#[derive(Debug)]
+pub(crate) struct Leap(Mutex<SystemTime>);
+
+impl Leap {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self(Mutex::new(Self::begin())))
+    }
+
+    /// When it begins: the present of the mock's world.
+    fn begin() -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(1_777_885_200)
+    }
+
+    /// How much was waited.
+    pub(crate) fn waited(&self) -> Duration {
+        self.now().duration_since(Self::begin()).unwrap()
+    }
+}
+
+#[async_trait]
+impl Clock for Leap {
+    fn now(&self) -> SystemTime {
+        *self.0.lock().unwrap()
+    }
+
+    async fn sleep(&self, duration: Duration) {
+        *self.0.lock().unwrap() += duration;
+        tokio::task::yield_now().await;
     }
 }
 

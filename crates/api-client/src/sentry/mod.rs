@@ -18,6 +18,7 @@ mod lenient;
 pub mod monitors;
 pub mod onboarding;
 pub mod organizations;
+pub mod profiles;
 pub mod project_keys;
 pub mod projects;
 pub mod region;

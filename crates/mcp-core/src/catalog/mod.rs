@@ -32,10 +32,15 @@ mod get_issue_tag_values;
 mod get_issue_user_reports;
 mod get_latest_base_snapshot;
 mod get_monitor_details;
+mod get_profile;
+mod get_profile_details;
 mod get_release_details;
+mod get_replay_details;
 mod get_sentry_resource;
 mod get_snapshot;
 mod get_snapshot_image;
+mod get_span_details;
+mod get_trace_details;
 mod get_uptime_monitor_details;
 #[cfg(test)]
 mod laws;
@@ -91,6 +96,12 @@ pub(crate) const ALL: &[&dyn Registered] = &[
     &update_issue::UpdateIssue,
     &add_issue_note::AddIssueNote,
     &analyze_issue_with_seer::AnalyzeIssueWithSeer,
+    // Traces, replays, profiles.
+    &get_trace_details::GetTraceDetails,
+    &get_span_details::GetSpanDetails,
+    &get_replay_details::GetReplayDetails,
+    &get_profile::GetProfile,
+    &get_profile_details::GetProfileDetails,
     // Attachments, documentation, snapshots.
     &get_event_attachment::GetEventAttachment,
     &search_docs::SearchDocs,

@@ -4,6 +4,8 @@ use std::fmt::{Display, Write as _};
 
 use crate::{code_mode::confirm::random_token, tool::Markdown};
 
+use super::event::harmless;
+
 /// The most of a one-line value that is shown, in characters.
 const LONGEST_INLINE: usize = 300;
 
@@ -142,9 +144,9 @@ fn fence_for(text: &str) -> String {
     "`".repeat(longest.max(2) + 1)
 }
 
-/// A value on one line, without control characters, shortened.
+/// A value on one line, without what could lead a reader astray, shortened.
 pub(crate) fn inline(text: &str) -> String {
-    let clean: String = text.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
+    let clean: String = text.chars().map(harmless).collect();
     let line = clean.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= LONGEST_INLINE {
         return line;
@@ -181,6 +183,7 @@ mod tests {
     #[test]
     fn a_value_stays_on_its_line() {
         assert_eq!(inline("a\n# b\u{1b}[0m"), "a # b [0m");
+        assert_eq!(inline("user\u{202e}nimda"), "user\u{fffd}nimda");
         assert_eq!(inline(&"x".repeat(400)).chars().count(), 301);
     }
 }

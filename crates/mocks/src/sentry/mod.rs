@@ -20,6 +20,7 @@ mod onboarding;
 mod organizations;
 mod owner;
 mod page;
+mod profiles;
 mod project_writes;
 mod projects;
 mod releases;
@@ -215,6 +216,7 @@ impl Fixture for Sentry {
             traces::routes(),
             event_search::routes(),
             replays::routes(),
+            profiles::routes(),
             issue_fixtures::routes(),
             autofix::routes(),
         ]

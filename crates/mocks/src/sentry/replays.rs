@@ -91,7 +91,7 @@ fn count(state: &State, call: &Call<'_>) -> Answer {
     Ok(Reply::json(200, &answer))
 }
 
-/// Two parts: a page view with a click, and an error.
+/// Two parts: a page view with a click, and what went wrong after it.
 fn segments(state: &State, call: &Call<'_>) -> Answer {
     let project = project(state, call)?.text("id");
     let replay = state.replays.get(&call.value(2).replace('-', ""));
@@ -113,11 +113,37 @@ fn segments(state: &State, call: &Call<'_>) -> Answer {
             ),
             custom(9, "breadcrumb", json!({ "category": "ui.click", "message": "button#pay" })),
         ],
-        [custom(
-            12,
-            "breadcrumb",
-            json!({ "category": "console", "level": "error", "message": "charge failed" })
-        )],
+        [
+            custom(
+                11,
+                "performanceSpan",
+                json!({
+                    "op": "resource.fetch",
+                    "description": "https://api.harbor-lantern.test/api/pay",
+                    "data": { "method": "POST", "statusCode": 500 },
+                })
+            ),
+            custom(
+                12,
+                "breadcrumb",
+                json!({ "category": "console", "level": "error", "message": "charge failed" })
+            ),
+            custom(
+                19,
+                "breadcrumb",
+                json!({ "category": "ui.slowClickDetected", "message": "button#pay" })
+            ),
+            custom(
+                40,
+                "performanceSpan",
+                json!({ "op": "resource.img", "description": "https://checkout.harbor-lantern.test/boat.png" })
+            ),
+            custom(
+                71,
+                "performanceSpan",
+                json!({ "op": "navigation.push", "description": "https://checkout.harbor-lantern.test/help" })
+            ),
+        ],
     ]);
     Ok(Reply::json(200, &parts))
 }
