@@ -47,11 +47,16 @@ mod given;
 #[path = "../../mcp-stdio/src/scheme.rs"]
 mod scheme;
 #[allow(dead_code, reason = "shared with `mcp-stdio`")]
+#[path = "../../mcp-stdio/src/script_limits.rs"]
+mod script_limits;
+#[allow(dead_code, reason = "shared with `mcp-stdio`")]
 #[path = "../../mcp-stdio/src/settings.rs"]
 mod settings;
 #[allow(dead_code, reason = "shared with `mcp-stdio`")]
 #[path = "../../mcp-stdio/src/token_command.rs"]
 mod token_command;
+#[path = "../../mcp-stdio/src/token_keyring.rs"]
+mod token_keyring;
 #[allow(dead_code, reason = "shared with `mcp-stdio`")]
 #[path = "../../mcp-stdio/src/tools.rs"]
 mod tools;
