@@ -8,14 +8,14 @@ use std::{
 };
 
 use mcp_core::profile::Kind;
-use url::Url;
-
-use crate::{
+use server_config::{
     config,
     given::{Environment, Given, SetupError},
-    options::{CallerOptions, LoadOptions, Options, ServerOptions},
     settings::Settings,
 };
+use url::Url;
+
+use crate::options::{CallerOptions, LoadOptions, Options, ServerOptions};
 
 /// A complete, consistent way to serve.
 #[derive(Debug)]

@@ -8,14 +8,13 @@ use std::{
 
 use mcp_core::openapi::source::file_path;
 use serde_json::{Value, json};
-use url::Url;
-
-use crate::{
+use server_config::{
     cli::Cli,
     config,
     config_file::{ConfigFile, create_private},
     given::{Given, SetupError},
 };
+use url::Url;
 
 /// What stands above the APIs of a new file.
 const HEAD: &str = "\

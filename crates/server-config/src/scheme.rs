@@ -10,7 +10,7 @@ use crate::{
 
 /// How the token is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Scheme {
+pub enum Scheme {
     Bearer,
     /// Without a user, the token is `USER:PASSWORD`.
     Basic(Option<String>),
@@ -22,20 +22,17 @@ pub(crate) enum Scheme {
 
 /// Where access tokens are fetched, by whom and for what.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Grant {
-    pub(crate) client: String,
-    pub(crate) token_url: Url,
+pub struct Grant {
+    pub client: String,
+    pub token_url: Url,
     /// The option or variable that named the URL, in backticks.
-    pub(crate) from: String,
-    pub(crate) scope: Option<String>,
+    pub from: String,
+    pub scope: Option<String>,
 }
 
 impl Scheme {
     /// Reads the scheme and what belongs to it.
-    pub(crate) fn resolve(
-        options: &CredentialOptions,
-        env: Environment<'_>,
-    ) -> Result<Self, SetupError> {
+    pub fn resolve(options: &CredentialOptions, env: Environment<'_>) -> Result<Self, SetupError> {
         let given = Given::option("auth", options.auth.as_ref(), env)?;
         let token_url = Given::option("token-url", options.token_url.as_ref(), env)?;
         let scope = Given::option("scope", options.scope.as_ref(), env)?;
@@ -77,7 +74,7 @@ impl Scheme {
 }
 
 /// Tells whether a text can name a header.
-pub(crate) fn is_header_name(name: &str) -> bool {
+pub fn is_header_name(name: &str) -> bool {
     let mark = |letter: char| letter.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(letter);
     !name.is_empty() && name.chars().all(mark)
 }

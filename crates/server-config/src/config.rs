@@ -56,12 +56,12 @@ const SEVERAL: &str = "openapi-code-mode";
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Reads one environment variable.
-pub(crate) fn variable(name: &str) -> Option<OsString> {
+pub fn variable(name: &str) -> Option<OsString> {
     env::var_os(name)
 }
 
 /// What to log, from `RUST_LOG`, or else from the level in `LOG_LEVEL`.
-pub(crate) fn log_filter() -> String {
+pub fn log_filter() -> String {
     let text = |name| variable(name).and_then(|value| value.into_string().ok());
     filter(text("RUST_LOG"), text("LOG_LEVEL"))
 }
@@ -79,7 +79,7 @@ fn filter(rust_log: Option<String>, level: Option<String>) -> String {
 }
 
 /// Reads the configuration file: the one that is named, or else the user's own, if there is one.
-pub(crate) fn file(cli: &Cli) -> Result<Option<ConfigFile>, SetupError> {
+pub fn file(cli: &Cli) -> Result<Option<ConfigFile>, SetupError> {
     let env = |name: &str| variable(name).map(Into::into);
     if Given::switch("no-config", cli.setup.no_config, &env)? {
         return Ok(None);
@@ -94,7 +94,7 @@ pub(crate) fn file(cli: &Cli) -> Result<Option<ConfigFile>, SetupError> {
 }
 
 /// Where the user's own configuration file is, if the platform says so.
-pub(crate) fn default_file() -> Option<PathBuf> {
+pub fn default_file() -> Option<PathBuf> {
     let base = if cfg!(windows) {
         absolute("APPDATA")?
     } else if cfg!(target_os = "macos") {
@@ -106,7 +106,7 @@ pub(crate) fn default_file() -> Option<PathBuf> {
 }
 
 /// Builds the context; needs a runtime, in which the documents start to load.
-pub(crate) fn context(settings: &Settings) -> Result<Context, SetupError> {
+pub fn context(settings: &Settings) -> Result<Context, SetupError> {
     let limits = limits(settings);
     let access = access(&settings.access)?;
     let build = |one: &ApiSettings| api(one, settings, &access, &limits);
@@ -314,7 +314,7 @@ fn basic(token: &Token) -> Result<Credential, SetupError> {
     Ok(Credential::Basic { user: user.to_owned(), password: password.map_err(setup_error)? })
 }
 
-pub(crate) fn tls(settings: &NetworkSettings) -> Result<TlsOptions, SetupError> {
+pub fn tls(settings: &NetworkSettings) -> Result<TlsOptions, SetupError> {
     let read = |option: &str, path: &Path| {
         std::fs::read_to_string(path).map_err(|error| {
             SetupError::new(

@@ -14,16 +14,16 @@ use crate::{
 
 /// The credential as the operator set it up.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct CredentialSettings {
-    pub(crate) token: Option<Token>,
-    pub(crate) scheme: Scheme,
+pub struct CredentialSettings {
+    pub token: Option<Token>,
+    pub scheme: Scheme,
     /// Further headers of every request; their values may be secret too.
-    pub(crate) headers: Vec<(String, Given)>,
+    pub headers: Vec<(String, Given)>,
 }
 
 /// Where the token is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Token {
+pub enum Token {
     Text(Given),
     File { path: PathBuf, from: String },
     Command(TokenCommand),
@@ -32,7 +32,7 @@ pub(crate) enum Token {
 
 impl CredentialSettings {
     /// Finds token, scheme and headers; a known API without any credential is an error.
-    pub(crate) fn resolve(
+    pub fn resolve(
         kind: Kind,
         options: &CredentialOptions,
         env: Environment<'_>,
@@ -50,7 +50,7 @@ impl CredentialSettings {
     }
 
     /// The setting that messages about a refused credential name.
-    pub(crate) fn setting(&self) -> Option<String> {
+    pub fn setting(&self) -> Option<String> {
         match &self.token {
             Some(Token::Text(given)) => Some(given.from.clone()),
             Some(Token::File { from, .. }) => Some(from.clone()),
@@ -199,7 +199,7 @@ impl Token {
 }
 
 /// Variables that hold the token of a known API.
-pub(crate) fn variables_of(kind: Kind) -> &'static [&'static str] {
+pub fn variables_of(kind: Kind) -> &'static [&'static str] {
     match kind {
         Kind::Authentik => &["AUTHENTIK_TOKEN"],
         Kind::Sentry => &["SENTRY_ACCESS_TOKEN", "SENTRY_AUTH_TOKEN"],

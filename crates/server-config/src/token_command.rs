@@ -19,11 +19,11 @@ const LARGEST: u64 = 64 * 1024;
 
 /// A program and its arguments. Started directly, without a shell.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct TokenCommand {
+pub struct TokenCommand {
     program: String,
     arguments: Vec<String>,
     /// The option or variable, in backticks.
-    pub(crate) from: String,
+    pub from: String,
 }
 
 /// Arguments may be secret.
@@ -36,7 +36,7 @@ impl std::fmt::Debug for TokenCommand {
 impl TokenCommand {
     /// Splits a command as a shell splits words: quotes and backslashes count, `$`, `|` and `*` are
     /// ordinary letters.
-    pub(crate) fn parse(given: &Given) -> Result<Self, SetupError> {
+    pub fn parse(given: &Given) -> Result<Self, SetupError> {
         let words = shlex::split(&given.text).filter(|words| !words.is_empty());
         let mut words = words.map(Vec::into_iter).ok_or_else(|| {
             SetupError::new(

@@ -10,16 +10,16 @@ use crate::given::{Given, SetupError};
 
 /// An entry of the keyring.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct TokenKeyring {
+pub struct TokenKeyring {
     service: String,
     account: String,
     /// The option or variable, in backticks.
-    pub(crate) from: String,
+    pub from: String,
 }
 
 impl TokenKeyring {
     /// Splits `SERVICE/ACCOUNT` at its last slash.
-    pub(crate) fn parse(given: &Given) -> Result<Self, SetupError> {
+    pub fn parse(given: &Given) -> Result<Self, SetupError> {
         let parts = given.text.rsplit_once('/').map(|(one, two)| (one.trim(), two.trim()));
         let Some((service, account)) =
             parts.filter(|(one, two)| !one.is_empty() && !two.is_empty())

@@ -29,7 +29,7 @@ pub(super) fn read(path: &Path) -> Result<(String, bool), SetupError> {
 /// Checks that nobody else can decide what a file with a secret holds; whether others can read it.
 ///
 /// A link counts as the one who made it: secrets are often mounted as links.
-pub(crate) fn check_secret(path: &Path, from: &str) -> Result<bool, SetupError> {
+pub fn check_secret(path: &Path, from: &str) -> Result<bool, SetupError> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt as _;
@@ -63,7 +63,7 @@ pub(crate) fn check_secret(path: &Path, from: &str) -> Result<bool, SetupError> 
 /// # Errors
 ///
 /// `AlreadyExists` when there is something of that name, whatever it is.
-pub(crate) fn create_private(path: &Path, text: &str) -> io::Result<()> {
+pub fn create_private(path: &Path, text: &str) -> io::Result<()> {
     if let Some(directory) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
         create_directory(directory)?;
     }

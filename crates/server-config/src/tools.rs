@@ -20,19 +20,19 @@ const DOCS: &str = "https://mcp.sentry.dev";
 
 /// What is shown and granted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ToolSettings {
+pub struct ToolSettings {
     /// As asked for; else what suits the API.
-    pub(crate) surface: Option<Surface>,
-    pub(crate) skills: Skills,
-    pub(crate) constraints: Constraints,
-    pub(crate) experimental: bool,
+    pub surface: Option<Surface>,
+    pub skills: Skills,
+    pub constraints: Constraints,
+    pub experimental: bool,
     /// Where the documentation is searched, if anywhere.
-    pub(crate) docs: Option<Url>,
+    pub docs: Option<Url>,
 }
 
 impl ToolSettings {
     /// Settles what options and variables say; `has_sentry` tells whether one of the APIs is Sentry.
-    pub(crate) fn resolve(
+    pub fn resolve(
         access: &AccessOptions,
         sentry: &SentryOptions,
         has_sentry: bool,
@@ -65,7 +65,7 @@ impl ToolSettings {
     }
 
     /// What deserves a word at start although it works.
-    pub(crate) fn warnings(&self) -> Vec<String> {
+    pub fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         if self.experimental {
             warnings.push("`--experimental`: these tools may still change".to_owned());
@@ -182,7 +182,7 @@ fn docs(options: &SentryOptions, env: Environment<'_>) -> Result<Option<Url>, Se
 }
 
 /// Whether one of the APIs is Sentry.
-pub(crate) fn has_sentry<'a>(mut kinds: impl Iterator<Item = &'a Kind>) -> bool {
+pub fn has_sentry<'a>(mut kinds: impl Iterator<Item = &'a Kind>) -> bool {
     kinds.any(|kind| *kind == Kind::Sentry)
 }
 

@@ -22,58 +22,58 @@ use crate::{
 
 /// A complete, consistent set-up.
 #[derive(Debug)]
-pub(crate) struct Settings {
+pub struct Settings {
     /// Never empty.
-    pub(crate) apis: Vec<ApiSettings>,
+    pub apis: Vec<ApiSettings>,
     /// Pairs of names: what was read from the first may be sent to the second.
-    pub(crate) flows: Vec<(String, String)>,
+    pub flows: Vec<(String, String)>,
     /// What holds for every API.
-    pub(crate) access: AccessSettings,
-    pub(crate) tools: ToolSettings,
-    pub(crate) files: Vec<FilesSettings>,
-    pub(crate) confirm: Confirm,
-    pub(crate) cache: CacheSettings,
-    pub(crate) limits: LimitSettings,
+    pub access: AccessSettings,
+    pub tools: ToolSettings,
+    pub files: Vec<FilesSettings>,
+    pub confirm: Confirm,
+    pub cache: CacheSettings,
+    pub limits: LimitSettings,
     /// Each limit that was set, and where.
-    pub(crate) limits_from: Vec<String>,
+    pub limits_from: Vec<String>,
     /// The configuration file that was read, if any.
-    pub(crate) file: Option<PathBuf>,
+    pub file: Option<PathBuf>,
     warnings: Vec<String>,
 }
 
 /// One API of the set-up.
 #[derive(Debug)]
-pub(crate) struct ApiSettings {
-    pub(crate) profile: Profile,
+pub struct ApiSettings {
+    pub profile: Profile,
     /// What said where the document is; the profile, where nothing did.
-    pub(crate) document_from: Option<String>,
-    pub(crate) address: Address,
-    pub(crate) credential: CredentialSettings,
+    pub document_from: Option<String>,
+    pub address: Address,
+    pub credential: CredentialSettings,
     /// What holds for this API alone, beside [`Settings::access`].
-    pub(crate) access: AccessSettings,
-    pub(crate) network: NetworkSettings,
+    pub access: AccessSettings,
+    pub network: NetworkSettings,
 }
 
 /// What the agent may do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct AccessSettings {
-    pub(crate) read_only: bool,
-    pub(crate) allow: Vec<Given>,
-    pub(crate) deny: Vec<Given>,
+pub struct AccessSettings {
+    pub read_only: bool,
+    pub allow: Vec<Given>,
+    pub deny: Vec<Given>,
 }
 
 /// A directory for scripts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FilesSettings {
+pub struct FilesSettings {
     /// What names of its files begin with; may be empty where it is the only one.
-    pub(crate) name: String,
-    pub(crate) directory: PathBuf,
-    pub(crate) from: String,
+    pub name: String,
+    pub directory: PathBuf,
+    pub from: String,
 }
 
 /// What is shown before a script writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Confirm {
+pub enum Confirm {
     Plan,
     Code,
     Off,
@@ -81,7 +81,7 @@ pub(crate) enum Confirm {
 
 /// Where compiled documents are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum CacheSettings {
+pub enum CacheSettings {
     /// The user's own cache directory.
     User,
     Directory(PathBuf),
@@ -90,23 +90,23 @@ pub(crate) enum CacheSettings {
 
 /// How requests get to the API.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct NetworkSettings {
-    pub(crate) timeout: Duration,
-    pub(crate) connect_timeout: Duration,
-    pub(crate) retries: bool,
+pub struct NetworkSettings {
+    pub timeout: Duration,
+    pub connect_timeout: Duration,
+    pub retries: bool,
     /// Other origins to which redirects of reads may lead.
-    pub(crate) redirects: Vec<Url>,
+    pub redirects: Vec<Url>,
     /// May hold a password.
-    pub(crate) proxy: Option<Given>,
-    pub(crate) ca_certs: Vec<PathBuf>,
+    pub proxy: Option<Given>,
+    pub ca_certs: Vec<PathBuf>,
     /// The client certificate, and its key where that is in a file of its own.
-    pub(crate) identity: Option<(PathBuf, Option<PathBuf>)>,
-    pub(crate) insecure_tls: bool,
+    pub identity: Option<(PathBuf, Option<PathBuf>)>,
+    pub insecure_tls: bool,
 }
 
 impl Settings {
     /// Settles everything that options, file and variables say.
-    pub(crate) fn resolve(
+    pub fn resolve(
         cli: &Cli,
         file: Option<&ConfigFile>,
         env: Environment<'_>,
@@ -158,7 +158,7 @@ impl Settings {
     }
 
     /// What deserves a word at start although it works.
-    pub(crate) fn warnings(&self) -> Vec<String> {
+    pub fn warnings(&self) -> Vec<String> {
         let mut warnings = self.warnings.clone();
         warnings.extend(self.tools.warnings());
         for api in &self.apis {

@@ -10,15 +10,15 @@ use crate::{
 
 /// The base URL of all requests, and what said so.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Address {
-    pub(crate) base_url: Url,
+pub struct Address {
+    pub base_url: Url,
     /// The option or variable that won, in backticks, or `the default`.
-    pub(crate) from: String,
+    pub from: String,
 }
 
 impl Address {
     /// Finds the base URL: options, then variables, then the profile, then the document's place.
-    pub(crate) fn resolve(
+    pub fn resolve(
         profile: &Profile,
         options: &ApiOptions,
         env: Environment<'_>,
@@ -88,13 +88,13 @@ impl Address {
     }
 
     /// Tells whether what is sent can be read on its way.
-    pub(crate) fn is_exposed(&self) -> bool {
+    pub fn is_exposed(&self) -> bool {
         is_exposed(&self.base_url)
     }
 }
 
 /// Tells whether what is sent to a URL can be read on its way.
-pub(crate) fn is_exposed(url: &Url) -> bool {
+pub fn is_exposed(url: &Url) -> bool {
     url.scheme() == "http"
         && match url.host() {
             Some(Host::Domain(name)) => name != "localhost" && !name.ends_with(".localhost"),
@@ -105,7 +105,7 @@ pub(crate) fn is_exposed(url: &Url) -> bool {
 }
 
 /// Variables that hold the address of a known API.
-pub(crate) fn variables_of(kind: Kind) -> &'static [&'static str] {
+pub fn variables_of(kind: Kind) -> &'static [&'static str] {
     match kind {
         Kind::Authentik => &["AUTHENTIK_URL"],
         Kind::Sentry => &["SENTRY_URL", "SENTRY_HOST"],
@@ -121,7 +121,7 @@ fn parse(given: &Given, profile: &Profile) -> Result<Url, SetupError> {
 }
 
 /// Reads an address of any server.
-pub(crate) fn parse_url(given: &Given) -> Result<Url, SetupError> {
+pub fn parse_url(given: &Given) -> Result<Url, SetupError> {
     let hint = "use an address such as https://api.example.com";
     if given.text.contains('@') {
         return Err(SetupError::new(

@@ -9,24 +9,24 @@ use crate::{
 
 /// Limits that differ from the defaults.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct LimitSettings {
-    pub(crate) wall: Option<Duration>,
-    pub(crate) cpu: Option<Duration>,
-    pub(crate) heap_bytes: Option<usize>,
-    pub(crate) max_requests: Option<usize>,
-    pub(crate) concurrency: Option<usize>,
-    pub(crate) response_bytes: Option<usize>,
-    pub(crate) result_bytes: Option<usize>,
-    pub(crate) script_bytes: Option<usize>,
-    pub(crate) stack_bytes: Option<usize>,
-    pub(crate) responses_bytes: Option<usize>,
-    pub(crate) logs_bytes: Option<usize>,
-    pub(crate) scripts: Option<usize>,
+pub struct LimitSettings {
+    pub wall: Option<Duration>,
+    pub cpu: Option<Duration>,
+    pub heap_bytes: Option<usize>,
+    pub max_requests: Option<usize>,
+    pub concurrency: Option<usize>,
+    pub response_bytes: Option<usize>,
+    pub result_bytes: Option<usize>,
+    pub script_bytes: Option<usize>,
+    pub stack_bytes: Option<usize>,
+    pub responses_bytes: Option<usize>,
+    pub logs_bytes: Option<usize>,
+    pub scripts: Option<usize>,
 }
 
 impl LimitSettings {
     /// Reads the limits that are set; with each, what it is and where it was set.
-    pub(crate) fn resolve(
+    pub fn resolve(
         options: &LimitOptions,
         env: Environment<'_>,
     ) -> Result<(Self, Vec<String>), SetupError> {

@@ -14,7 +14,7 @@ use std::{
 };
 
 use self::keys::{Key, Place, keys};
-pub(crate) use self::open::{check_secret, create_private};
+pub use self::open::{check_secret, create_private};
 use crate::{
     address, cli, credential,
     given::{Environment, Given, Raw, SetupError},
@@ -47,24 +47,24 @@ struct ApiTable {
 
 /// A `[[flow]]`: what was read from one API may be sent to another.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FlowEntry {
-    pub(crate) from: Given,
-    pub(crate) to: Given,
+pub struct FlowEntry {
+    pub from: Given,
+    pub to: Given,
 }
 
 /// A configuration file that was read.
 #[derive(Debug)]
-pub(crate) struct ConfigFile {
-    pub(crate) path: PathBuf,
+pub struct ConfigFile {
+    pub path: PathBuf,
     /// Whether it was found in its usual place, and not named.
-    pub(crate) is_default: bool,
+    pub is_default: bool,
     keys: Vec<Key>,
     tables: Tables,
 }
 
 impl ConfigFile {
     /// Reads the file at `path`.
-    pub(crate) fn read(path: &Path, is_default: bool) -> Result<Self, SetupError> {
+    pub fn read(path: &Path, is_default: bool) -> Result<Self, SetupError> {
         let (text, is_readable_by_others) = open::read(path)?;
         let file = Self::parse(path, &text, is_default)?;
         let secrets = file.entries().find(|entry| entry.secret);
@@ -82,7 +82,7 @@ impl ConfigFile {
     }
 
     /// Reads text as the file at `path`.
-    pub(crate) fn parse(path: &Path, text: &str, is_default: bool) -> Result<Self, SetupError> {
+    pub fn parse(path: &Path, text: &str, is_default: bool) -> Result<Self, SetupError> {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
         let keys = keys();
         let tables = parse::parse(&name, text, &keys)?;
@@ -90,26 +90,26 @@ impl ConfigFile {
     }
 
     /// How many `[[api]]` it has.
-    pub(crate) fn apis(&self) -> usize {
+    pub fn apis(&self) -> usize {
         self.tables.apis.len()
     }
 
-    pub(crate) fn flows(&self) -> &[FlowEntry] {
+    pub fn flows(&self) -> &[FlowEntry] {
         &self.tables.flows
     }
 
     /// A setting of the whole server.
-    pub(crate) fn server_value(&self, name: &str, env: Environment<'_>) -> Option<Raw> {
+    pub fn server_value(&self, name: &str, env: Environment<'_>) -> Option<Raw> {
         raw(&self.tables.top, name).or_else(|| env(name))
     }
 
     /// A setting that holds for one API and stands in its own table.
-    pub(crate) fn own_value(&self, index: usize, name: &str) -> Option<Raw> {
+    pub fn own_value(&self, index: usize, name: &str) -> Option<Raw> {
         raw(&self.tables.apis.get(index)?.entries, name)
     }
 
     /// A setting of one API: its own, the server's, or the environment's.
-    pub(crate) fn api_value(&self, index: usize, name: &str, env: Environment<'_>) -> Option<Raw> {
+    pub fn api_value(&self, index: usize, name: &str, env: Environment<'_>) -> Option<Raw> {
         let api = self.tables.apis.get(index)?;
         if let Some(own) = raw(&api.entries, name) {
             return Some(own);
@@ -126,7 +126,7 @@ impl ConfigFile {
     }
 
     /// Variables that are set and belong to none of its APIs.
-    pub(crate) fn unused(&self, env: Environment<'_>) -> Vec<String> {
+    pub fn unused(&self, env: Environment<'_>) -> Vec<String> {
         let several = self.apis() > 1;
         let of_one_api = self.keys.iter().filter(|key| several && key.place == Place::Api);
         let absent = [Kind::Authentik, Kind::Sentry]
@@ -141,7 +141,7 @@ impl ConfigFile {
     }
 
     /// Whether an option belongs to one API.
-    pub(crate) fn is_of_one_api(&self, option: &str) -> bool {
+    pub fn is_of_one_api(&self, option: &str) -> bool {
         self.keys.iter().any(|key| key.place == Place::Api && key.option == option)
     }
 

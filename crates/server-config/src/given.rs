@@ -5,14 +5,20 @@ use std::{ffi::OsString, fmt, str::FromStr};
 use crate::cli;
 
 /// Reads one environment variable, or what a configuration file says in its place.
-pub(crate) type Environment<'a> = &'a dyn Fn(&str) -> Option<Raw>;
+pub type Environment<'a> = &'a dyn Fn(&str) -> Option<Raw>;
 
-/// What an [`Environment`] holds under a name.
+/// What an [`Environment`] holds under a name. It may be secret, so it does not print.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Raw {
-    pub(crate) text: OsString,
+pub struct Raw {
+    pub text: OsString,
     /// What messages call it, where that is not the variable's name.
-    pub(crate) from: Option<String>,
+    pub from: Option<String>,
+}
+
+impl fmt::Debug for Raw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Raw").field("from", &self.from).finish_non_exhaustive()
+    }
 }
 
 impl From<OsString> for Raw {
@@ -29,13 +35,13 @@ impl From<&str> for Raw {
 
 /// The set-up is wrong: one sentence and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SetupError {
+pub struct SetupError {
     message: String,
     hint: String,
 }
 
 impl SetupError {
-    pub(crate) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { message: message.into(), hint: hint.into() }
     }
 }
@@ -50,10 +56,10 @@ impl fmt::Display for SetupError {
 
 /// A value and where it came from. Its text may be secret, so it does not print.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Given {
-    pub(crate) text: String,
+pub struct Given {
+    pub text: String,
     /// The option or variable, in backticks.
-    pub(crate) from: String,
+    pub from: String,
 }
 
 impl fmt::Debug for Given {
@@ -64,7 +70,7 @@ impl fmt::Debug for Given {
 
 impl Given {
     /// Takes the value of an option: from the command line, or else from its own variable.
-    pub(crate) fn option(
+    pub fn option(
         name: &str,
         flag: Option<&String>,
         env: Environment<'_>,
@@ -76,7 +82,7 @@ impl Given {
     }
 
     /// Takes the values of an option that may be repeated; its variable holds one a line.
-    pub(crate) fn options(
+    pub fn options(
         name: &str,
         flags: &[String],
         env: Environment<'_>,
@@ -93,7 +99,7 @@ impl Given {
     }
 
     /// Tells whether a switch is on: on the command line, or in its variable.
-    pub(crate) fn switch(name: &str, flag: bool, env: Environment<'_>) -> Result<bool, SetupError> {
+    pub fn switch(name: &str, flag: bool, env: Environment<'_>) -> Result<bool, SetupError> {
         if flag {
             return Ok(true);
         }
@@ -108,7 +114,7 @@ impl Given {
     }
 
     /// Takes the value of an environment variable.
-    pub(crate) fn variable(name: &str, env: Environment<'_>) -> Result<Option<Self>, SetupError> {
+    pub fn variable(name: &str, env: Environment<'_>) -> Result<Option<Self>, SetupError> {
         let Some(raw) = env(name) else {
             return Ok(None);
         };
@@ -122,7 +128,7 @@ impl Given {
     }
 
     /// Reads the value as a number within bounds.
-    pub(crate) fn number<T>(&self, least: T, most: T) -> Result<T, SetupError>
+    pub fn number<T>(&self, least: T, most: T) -> Result<T, SetupError>
     where
         T: FromStr + PartialOrd + fmt::Display + Copy,
     {
@@ -133,7 +139,7 @@ impl Given {
     }
 
     /// Says that the value, which is no secret, is wrong.
-    pub(crate) fn is_not(&self, what: &str, hint: &str) -> SetupError {
+    pub fn is_not(&self, what: &str, hint: &str) -> SetupError {
         SetupError::new(format!("{} is `{}`, which is not {what}", self.from, self.text), hint)
     }
 

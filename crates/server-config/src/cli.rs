@@ -1,5 +1,7 @@
 //! The command line: every option, its help, and the name of its environment variable.
 
+#![expect(missing_debug_implementations, reason = "options hold secrets: they do not print")]
+
 use std::ffi::OsString;
 
 use clap::{
@@ -33,31 +35,31 @@ Exit status: 0 when the client closes the connection, 2 when the set-up is wrong
 /// read with scripts, and write with them only what was shown and confirmed.
 #[derive(Parser)]
 #[command(name = "mcp-stdio", version, after_help = EXAMPLES, max_term_width = 100)]
-pub(crate) struct Cli {
+pub struct Cli {
     #[command(subcommand)]
-    pub(crate) action: Option<Action>,
+    pub action: Option<Action>,
     #[command(flatten)]
-    pub(crate) setup: SetupOptions,
+    pub setup: SetupOptions,
     #[command(flatten)]
-    pub(crate) api: ApiOptions,
+    pub api: ApiOptions,
     #[command(flatten)]
-    pub(crate) credential: CredentialOptions,
+    pub credential: CredentialOptions,
     #[command(flatten)]
-    pub(crate) access: AccessOptions,
+    pub access: AccessOptions,
     #[command(flatten)]
-    pub(crate) sentry: SentryOptions,
+    pub sentry: SentryOptions,
     #[command(flatten)]
-    pub(crate) network: NetworkOptions,
+    pub network: NetworkOptions,
     #[command(flatten)]
-    pub(crate) limits: LimitOptions,
+    pub limits: LimitOptions,
     /// The options that the command line itself holds, by id.
     #[arg(skip)]
-    pub(crate) given: Vec<String>,
+    pub given: Vec<String>,
 }
 
 /// What to do instead of serving.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
-pub(crate) enum Action {
+pub enum Action {
     /// Connect, say what was found and whether the set-up would work (exit status 0, 1 or 2)
     Check,
     /// Write a configuration file to fill in, and print what to paste into MCP clients
@@ -70,272 +72,272 @@ pub(crate) enum Action {
 
 #[derive(Args)]
 #[command(next_help_heading = "Set-up")]
-pub(crate) struct SetupOptions {
+pub struct SetupOptions {
     /// Configuration file (TOML), instead of mcp-stdio/config.toml in the user's own place for such
     #[arg(long, value_name = "FILE")]
-    pub(crate) config: Option<String>,
+    pub config: Option<String>,
 
     /// Read no configuration file
     #[arg(long)]
-    pub(crate) no_config: bool,
+    pub no_config: bool,
 }
 
 #[derive(Args)]
 #[command(next_help_heading = "API")]
-pub(crate) struct ApiOptions {
+pub struct ApiOptions {
     /// Which API: authentik, sentry or custom; by default, the one whose variables are set
     #[arg(long, value_name = "API")]
-    pub(crate) api: Option<String>,
+    pub api: Option<String>,
 
     /// Where the API is; for Sentry, https://sentry.io by default
     #[arg(long, value_name = "URL", alias = "url")]
-    pub(crate) base_url: Option<String>,
+    pub base_url: Option<String>,
 
     /// Sentry host, as a shorter way to say the base URL
     #[arg(long, value_name = "HOST")]
-    pub(crate) host: Option<String>,
+    pub host: Option<String>,
 
     /// OpenAPI document, JSON or YAML; by default, the instance's own or Sentry's published one
     #[arg(long, value_name = "FILE|URL")]
-    pub(crate) openapi: Option<String>,
+    pub openapi: Option<String>,
 
     /// What scripts call the API, besides `api`
     #[arg(long, value_name = "NAME")]
-    pub(crate) name: Option<String>,
+    pub name: Option<String>,
 
     /// Directory for compiled documents, instead of the user's cache directory
     #[arg(long, value_name = "DIR")]
-    pub(crate) spec_cache: Option<String>,
+    pub spec_cache: Option<String>,
 
     /// Keep no compiled documents on disk
     #[arg(long)]
-    pub(crate) no_spec_cache: bool,
+    pub no_spec_cache: bool,
 }
 
 #[derive(Args)]
 #[command(next_help_heading = "Credential")]
-pub(crate) struct CredentialOptions {
+pub struct CredentialOptions {
     /// Take the token from this environment variable
     #[arg(long, value_name = "NAME")]
-    pub(crate) token_env: Option<String>,
+    pub token_env: Option<String>,
 
     /// Take the token from this file, read again when it changes
     #[arg(long, value_name = "PATH")]
-    pub(crate) token_file: Option<String>,
+    pub token_file: Option<String>,
 
     /// The token itself; other users of the machine can see it in the list of processes
     #[arg(long, value_name = "TOKEN", allow_hyphen_values = true)]
-    pub(crate) access_token: Option<String>,
+    pub access_token: Option<String>,
 
     /// Take the token from what this command prints; run without a shell when a token is needed,
     /// and again when the API turns the token away
     #[arg(long, value_name = "COMMAND", allow_hyphen_values = true)]
-    pub(crate) token_command: Option<String>,
+    pub token_command: Option<String>,
 
     /// Take the token from the system's keyring, under this service and account; in builds with
     /// the feature `keyring`
     #[arg(long, value_name = "SERVICE/ACCOUNT")]
-    pub(crate) token_keyring: Option<String>,
+    pub token_keyring: Option<String>,
 
     /// How the token is sent: bearer, basic, basic:USER, header:NAME, query:NAME, or
     /// oauth:CLIENT_ID, where it is the client's secret and fetches access tokens
     /// [default: bearer]
     #[arg(long, value_name = "SCHEME")]
-    pub(crate) auth: Option<String>,
+    pub auth: Option<String>,
 
     /// Where oauth:CLIENT_ID fetches access tokens
     #[arg(long, value_name = "URL")]
-    pub(crate) token_url: Option<String>,
+    pub token_url: Option<String>,
 
     /// What those access tokens are for, separated by spaces
     #[arg(long, value_name = "SCOPES")]
-    pub(crate) scope: Option<String>,
+    pub scope: Option<String>,
 
     /// Send this header with every request to the API; may be repeated
     #[arg(long, value_name = "NAME: VALUE", allow_hyphen_values = true)]
-    pub(crate) header: Vec<String>,
+    pub header: Vec<String>,
 
     /// Whether a known API may go without.
     #[arg(skip)]
-    pub(crate) is_optional: bool,
+    pub is_optional: bool,
 }
 
 #[derive(Args)]
 #[command(next_help_heading = "What the agent may do")]
-pub(crate) struct AccessOptions {
+pub struct AccessOptions {
     /// Offer no way to write
     #[arg(long)]
-    pub(crate) read_only: bool,
+    pub read_only: bool,
 
     /// Only operations with this operationId, tag or `METHOD /glob`; may be repeated
     #[arg(long, value_name = "PATTERN")]
-    pub(crate) allow: Vec<String>,
+    pub allow: Vec<String>,
 
     /// No operations with this operationId, tag or `METHOD /glob`, even if allowed; may be repeated
     #[arg(long, value_name = "PATTERN")]
-    pub(crate) deny: Vec<String>,
+    pub deny: Vec<String>,
 
     /// Count this operation as reading, whatever its method; may be repeated
     #[arg(long, value_name = "METHOD /TEMPLATE")]
-    pub(crate) mark_read: Vec<String>,
+    pub mark_read: Vec<String>,
 
     /// Vouch for what a custom API returns: results are not marked as written by outsiders
     #[arg(long)]
-    pub(crate) trusted: bool,
+    pub trusted: bool,
 
     /// Mark results of this path as written by outsiders all the same; may be repeated
     #[arg(long, value_name = "/GLOB")]
-    pub(crate) untrusted: Vec<String>,
+    pub untrusted: Vec<String>,
 
     /// Let scripts upload files of this directory and, with a confirmation, save new ones there; may be
     /// repeated, each with a name
     #[arg(long, value_name = "[NAME=]DIR")]
-    pub(crate) files: Vec<String>,
+    pub files: Vec<String>,
 
     /// What is shown before a script writes: plan (its exact requests), code (the script) or off
     /// [default: plan]
     #[arg(long, value_name = "MODE")]
-    pub(crate) confirm: Option<String>,
+    pub confirm: Option<String>,
 
     /// Which tools are offered: catalog, code-mode, catalog-and-code or plain
     /// [default: catalog-and-code for Sentry, code-mode elsewhere]
     #[arg(long, value_name = "SURFACE")]
-    pub(crate) surface: Option<String>,
+    pub surface: Option<String>,
 
     /// Grant these skills alone, with commas between: inspect, seer, triage, project-management,
     /// api-read, api-write [default: all of them]
     #[arg(long, value_name = "SKILLS")]
-    pub(crate) skills: Option<String>,
+    pub skills: Option<String>,
 
     /// Grant every skill, whatever MCP_SKILLS says
     #[arg(long)]
-    pub(crate) all_skills: bool,
+    pub all_skills: bool,
 
     /// Take these skills away, with commas between
     #[arg(long, value_name = "SKILLS")]
-    pub(crate) disable_skills: Option<String>,
+    pub disable_skills: Option<String>,
 }
 
 #[derive(Args)]
 #[command(next_help_heading = "Sentry")]
-pub(crate) struct SentryOptions {
+pub struct SentryOptions {
     /// Limit the session to this organization; there is no code mode then
     #[arg(long, value_name = "SLUG")]
-    pub(crate) organization_slug: Option<String>,
+    pub organization_slug: Option<String>,
 
     /// Limit the session to this project of the organization
     #[arg(long, value_name = "SLUG")]
-    pub(crate) project_slug: Option<String>,
+    pub project_slug: Option<String>,
 
     /// Offer tools that may still change (none at present)
     #[arg(long)]
-    pub(crate) experimental: bool,
+    pub experimental: bool,
 
     /// Where the documentation is searched, or `off` [default: https://mcp.sentry.dev]
     #[arg(long, value_name = "URL", alias = "mcp-url")]
-    pub(crate) docs_url: Option<String>,
+    pub docs_url: Option<String>,
 }
 
 #[derive(Args)]
 #[command(next_help_heading = "Network")]
-pub(crate) struct NetworkOptions {
+pub struct NetworkOptions {
     /// Longest time for one request [default: 30]
     #[arg(long, value_name = "SECONDS")]
-    pub(crate) timeout: Option<String>,
+    pub timeout: Option<String>,
 
     /// Longest time for a connection to come about [default: 10]
     #[arg(long, value_name = "SECONDS")]
-    pub(crate) connect_timeout: Option<String>,
+    pub connect_timeout: Option<String>,
 
     /// Send every request once and at once, also where the API asks to wait or to repeat
     #[arg(long)]
-    pub(crate) no_retries: bool,
+    pub no_retries: bool,
 
     /// Follow redirects of reads to this origin, without the credential; may be repeated
     #[arg(long, value_name = "ORIGIN")]
-    pub(crate) allow_redirect: Vec<String>,
+    pub allow_redirect: Vec<String>,
 
     /// Send requests through this proxy, instead of the one HTTPS_PROXY or HTTP_PROXY names
     #[arg(long, value_name = "URL")]
-    pub(crate) proxy: Option<String>,
+    pub proxy: Option<String>,
 
     /// Trust these certificate authorities (PEM) too; may be repeated
     #[arg(long, value_name = "FILE")]
-    pub(crate) ca_cert: Vec<String>,
+    pub ca_cert: Vec<String>,
 
     /// Show this certificate (PEM) to servers that ask for one
     #[arg(long, value_name = "FILE")]
-    pub(crate) client_cert: Option<String>,
+    pub client_cert: Option<String>,
 
     /// The private key (PEM) of the client certificate, where it is in a file of its own
     #[arg(long, value_name = "FILE")]
-    pub(crate) client_key: Option<String>,
+    pub client_key: Option<String>,
 
     /// Accept any certificate: anyone on the way can then read the credential
     #[arg(long)]
-    pub(crate) insecure_tls: bool,
+    pub insecure_tls: bool,
 }
 
 #[derive(Args)]
 #[command(next_help_heading = "Limits of one script")]
-pub(crate) struct LimitOptions {
+pub struct LimitOptions {
     /// Longest time from start to result; clients give up at 60 [default: 50]
     #[arg(long, value_name = "SECONDS")]
-    pub(crate) wall: Option<String>,
+    pub wall: Option<String>,
 
     /// Longest computing time [default: 5]
     #[arg(long, value_name = "SECONDS")]
-    pub(crate) cpu: Option<String>,
+    pub cpu: Option<String>,
 
     /// Largest heap [default: 64]
     #[arg(long, value_name = "MB")]
-    pub(crate) heap: Option<String>,
+    pub heap: Option<String>,
 
     /// Most requests [default: 100]
     #[arg(long, value_name = "N")]
-    pub(crate) max_requests: Option<String>,
+    pub max_requests: Option<String>,
 
     /// Most requests at once [default: 8]
     #[arg(long, value_name = "N")]
-    pub(crate) concurrency: Option<String>,
+    pub concurrency: Option<String>,
 
     /// Largest script [default: 256000]
     #[arg(long, value_name = "BYTES")]
-    pub(crate) script_bytes: Option<String>,
+    pub script_bytes: Option<String>,
 
     /// Largest stack [default: 512]
     #[arg(long, value_name = "KB")]
-    pub(crate) stack: Option<String>,
+    pub stack: Option<String>,
 
     /// Most responses in one run, all together [default: 16777216]
     #[arg(long, value_name = "BYTES")]
-    pub(crate) responses_bytes: Option<String>,
+    pub responses_bytes: Option<String>,
 
     /// Longest logs [default: 65536]
     #[arg(long, value_name = "BYTES")]
-    pub(crate) logs_bytes: Option<String>,
+    pub logs_bytes: Option<String>,
 
     /// Largest response to one request [default: 4194304]
     #[arg(long, value_name = "BYTES")]
-    pub(crate) response_bytes: Option<String>,
+    pub response_bytes: Option<String>,
 
     /// Largest result; a larger one is cut and says so [default: 80000]
     #[arg(long, value_name = "BYTES")]
-    pub(crate) result_bytes: Option<String>,
+    pub result_bytes: Option<String>,
 
     /// Most scripts at once; further ones wait [default: twice the processors]
     #[arg(long, value_name = "N")]
-    pub(crate) scripts: Option<String>,
+    pub scripts: Option<String>,
 }
 
 impl Cli {
     /// Reads the command line; help, version and usage errors end the process as clap does.
-    pub(crate) fn parse_arguments() -> Self {
+    pub fn parse_arguments() -> Self {
         Self::parse_these(std::env::args_os()).unwrap_or_else(|error| error.exit())
     }
 
     /// Reads these arguments, the program's name first.
-    pub(crate) fn parse_these<T: Into<OsString> + Clone>(
+    pub fn parse_these<T: Into<OsString> + Clone>(
         arguments: impl IntoIterator<Item = T>,
     ) -> Result<Self, clap::Error> {
         let matches = command().try_get_matches_from(arguments)?;
@@ -345,7 +347,7 @@ impl Cli {
     }
 }
 
-pub(crate) fn given(matches: &ArgMatches) -> Vec<String> {
+pub fn given(matches: &ArgMatches) -> Vec<String> {
     let on_line = |id: &&str| matches.value_source(id) == Some(ValueSource::CommandLine);
     let ids = matches.ids().map(clap::Id::as_str).filter(on_line);
     // Groups have an id too, and the name of a type.
@@ -353,17 +355,17 @@ pub(crate) fn given(matches: &ArgMatches) -> Vec<String> {
 }
 
 /// The environment variable of an option.
-pub(crate) fn variable(option: &str) -> String {
+pub fn variable(option: &str) -> String {
     format!("MCP_{}", option.to_ascii_uppercase().replace('-', "_"))
 }
 
-pub(crate) fn command() -> Command {
+pub fn command() -> Command {
     documented(Cli::command())
 }
 
 /// The command with each option's environment variables at the end of its help; options may stand
 /// before and behind a command such as `check`.
-pub(crate) fn documented(command: Command) -> Command {
+pub fn documented(command: Command) -> Command {
     command.mut_args(|argument| {
         let is_option = matches!(
             argument.get_action(),
