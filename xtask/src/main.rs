@@ -89,6 +89,12 @@ const COMMANDS: &[Command] = &[
         run: Run::Here(conformance::run),
     },
     Command {
+        name: "eval",
+        usage: "eval run|serve|grade|regrade|compare|report|tasks|baselines ...",
+        about: "does an agent get the job done? Tasks on fixtures, judged by verifiers (docs/evals.md)",
+        run: Run::Full,
+    },
+    Command {
         name: "bench",
         usage: "bench retrieval --specs DIR --queries DIR [--json] [--explain] [--worn]",
         about: "how often `search` finds the right operation, and what its answers cost",
