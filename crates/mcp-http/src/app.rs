@@ -16,6 +16,7 @@ use crate::{
     grant::Narrowing,
     limits::{Limits, Rates},
     metrics::{Gauges, Metrics},
+    playground::Playground,
     refusal::Refusal,
     serving::{Load, Serving},
     sessions::{Sessions, SessionsOf},
@@ -31,6 +32,7 @@ pub(crate) struct App {
     pub(crate) audit: Option<Arc<Audit>>,
     pub(crate) sessions: Option<Arc<Sessions>>,
     pub(crate) shows_metrics: bool,
+    pub(crate) playground: Option<Playground>,
     pub(crate) is_open: bool,
     /// What the operator offers; each request gets at most that.
     pub(crate) template: Context,
@@ -66,6 +68,7 @@ impl App {
             audit: audit.transpose()?,
             sessions: serving.sessions.then(Arc::default),
             shows_metrics: serving.metrics,
+            playground: Playground::new(serving.playground, &serving.doors, &template),
             is_open: serving.doors.is_open(),
             template,
             draining: CancellationToken::new(),

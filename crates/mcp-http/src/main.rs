@@ -12,6 +12,7 @@ mod listen;
 mod logs;
 mod metrics;
 mod options;
+mod playground;
 mod refusal;
 mod routes;
 mod serving;
