@@ -126,6 +126,14 @@ pub(crate) struct ServerOptions {
     #[arg(long, value_name = "FILE")]
     pub(crate) state_key: Option<String>,
 
+    /// Send traces to this OpenTelemetry collector, as OTLP over HTTP (needs the feature `otel`)
+    #[arg(long, value_name = "URL")]
+    pub(crate) otlp_endpoint: Option<String>,
+
+    /// Report errors to this project of Sentry (needs the feature `sentry`)
+    #[arg(long, value_name = "DSN")]
+    pub(crate) sentry_dsn: Option<String>,
+
     /// How logs are written: json or text [default: json]
     #[arg(long, value_name = "FORMAT")]
     pub(crate) log_format: Option<String>,

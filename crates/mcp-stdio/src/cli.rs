@@ -132,6 +132,11 @@ pub(crate) struct CredentialOptions {
     #[arg(long, value_name = "COMMAND", allow_hyphen_values = true)]
     pub(crate) token_command: Option<String>,
 
+    /// Take the token from the system's keyring, under this service and account; in builds with
+    /// the feature `keyring`
+    #[arg(long, value_name = "SERVICE/ACCOUNT")]
+    pub(crate) token_keyring: Option<String>,
+
     /// How the token is sent: bearer, basic, basic:USER, header:NAME, query:NAME, or
     /// oauth:CLIENT_ID, where it is the client's secret and fetches access tokens
     /// [default: bearer]

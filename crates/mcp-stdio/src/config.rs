@@ -40,9 +40,10 @@ use crate::{
     credential::{CredentialSettings, Token},
     given::{Given, SetupError},
     scheme::{Grant, Scheme},
+    script_limits::LimitSettings,
     settings::{
-        AccessSettings, ApiSettings, CacheSettings, Confirm, FilesSettings, LimitSettings,
-        NetworkSettings, Settings,
+        AccessSettings, ApiSettings, CacheSettings, Confirm, FilesSettings, NetworkSettings,
+        Settings,
     },
     tools::ToolSettings,
 };
@@ -261,6 +262,9 @@ fn credential(settings: &ApiSettings) -> Result<Credential, SetupError> {
         }
         Token::Command(command) => {
             Ok(SecretSource::supplied(command.from.trim_matches('`'), command.clone()))
+        }
+        Token::Keyring(entry) => {
+            Ok(SecretSource::supplied(entry.from.trim_matches('`'), entry.clone()))
         }
     };
     let secret = || source.clone().map_err(setup_error);

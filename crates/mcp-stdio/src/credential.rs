@@ -9,6 +9,7 @@ use crate::{
     given::{Environment, Given, SetupError},
     scheme::{Scheme, is_header_name},
     token_command::TokenCommand,
+    token_keyring::TokenKeyring,
 };
 
 /// The credential as the operator set it up.
@@ -26,6 +27,7 @@ pub(crate) enum Token {
     Text(Given),
     File { path: PathBuf, from: String },
     Command(TokenCommand),
+    Keyring(TokenKeyring),
 }
 
 impl CredentialSettings {
@@ -53,6 +55,7 @@ impl CredentialSettings {
             Some(Token::Text(given)) => Some(given.from.clone()),
             Some(Token::File { from, .. }) => Some(from.clone()),
             Some(Token::Command(command)) => Some(command.from.clone()),
+            Some(Token::Keyring(entry)) => Some(entry.from.clone()),
             None => self.headers.first().map(|(_, given)| given.from.clone()),
         }
     }
@@ -106,11 +109,13 @@ impl Token {
         let name = Given::option("token-env", options.token_env.as_ref(), nothing)?;
         let file = Given::option("token-file", options.token_file.as_ref(), nothing)?;
         let command = Given::option("token-command", options.token_command.as_ref(), nothing)?;
+        let keyring = Given::option("token-keyring", options.token_keyring.as_ref(), nothing)?;
         Self::only([
             text.map(Self::Text),
             Self::named(name, env)?,
             file.map(Self::file),
             command.as_ref().map(Self::command).transpose()?,
+            keyring.as_ref().map(Self::keyring).transpose()?,
         ])
     }
 
@@ -120,6 +125,7 @@ impl Token {
             Self::named(Given::option("token-env", None, env)?, env)?,
             Given::option("token-file", None, env)?.map(Self::file),
             Given::option("token-command", None, env)?.as_ref().map(Self::command).transpose()?,
+            Given::option("token-keyring", None, env)?.as_ref().map(Self::keyring).transpose()?,
         ];
         for name in variables_of(kind) {
             tokens.push(Given::variable(name, env)?.map(Self::Text));
@@ -150,6 +156,10 @@ impl Token {
 
     fn command(given: &Given) -> Result<Self, SetupError> {
         TokenCommand::parse(given).map(Self::Command)
+    }
+
+    fn keyring(given: &Given) -> Result<Self, SetupError> {
+        TokenKeyring::parse(given).map(Self::Keyring)
     }
 
     /// Takes the one token that was given; the same text twice is one.
@@ -183,6 +193,7 @@ impl Token {
             Self::Text(given) => &given.from,
             Self::File { from, .. } => from,
             Self::Command(command) => &command.from,
+            Self::Keyring(entry) => &entry.from,
         }
     }
 }
@@ -231,6 +242,7 @@ mod tests {
         token_env: &'a str,
         token_file: &'a str,
         token_command: &'a str,
+        token_keyring: &'a str,
         access_token: &'a str,
         auth: &'a str,
         token_url: &'a str,
@@ -245,6 +257,7 @@ mod tests {
             token_env: given(case.token_env),
             token_file: given(case.token_file),
             token_command: given(case.token_command),
+            token_keyring: given(case.token_keyring),
             access_token: given(case.access_token),
             auth: given(case.auth),
             token_url: given(case.token_url),
@@ -263,6 +276,7 @@ mod tests {
             Some(Token::Text(given)) => (given.text, given.from),
             Some(Token::File { path, from }) => (path.display().to_string(), from),
             Some(Token::Command(command)) => (String::new(), command.from),
+            Some(Token::Keyring(entry)) => (String::new(), entry.from),
             None => (String::new(), String::new()),
         }
     }

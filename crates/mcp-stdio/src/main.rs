@@ -9,8 +9,10 @@ mod credential;
 mod given;
 mod init;
 mod scheme;
+mod script_limits;
 mod settings;
 mod token_command;
+mod token_keyring;
 mod tools;
 mod transport;
 

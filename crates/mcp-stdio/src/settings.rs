@@ -11,11 +11,12 @@ use url::Url;
 
 use crate::{
     address::{self, Address},
-    cli::{AccessOptions, ApiOptions, Cli, LimitOptions, NetworkOptions},
+    cli::{AccessOptions, ApiOptions, Cli, NetworkOptions},
     config_file::ConfigFile,
     credential::{self, CredentialSettings},
     given::{Environment, Given, SetupError},
     scheme::Scheme,
+    script_limits::LimitSettings,
     tools::{self, ToolSettings},
 };
 
@@ -33,6 +34,8 @@ pub(crate) struct Settings {
     pub(crate) confirm: Confirm,
     pub(crate) cache: CacheSettings,
     pub(crate) limits: LimitSettings,
+    /// Each limit that was set, and where.
+    pub(crate) limits_from: Vec<String>,
     /// The configuration file that was read, if any.
     pub(crate) file: Option<PathBuf>,
     warnings: Vec<String>,
@@ -101,23 +104,6 @@ pub(crate) struct NetworkSettings {
     pub(crate) insecure_tls: bool,
 }
 
-/// Limits that differ from the defaults.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct LimitSettings {
-    pub(crate) wall: Option<Duration>,
-    pub(crate) cpu: Option<Duration>,
-    pub(crate) heap_bytes: Option<usize>,
-    pub(crate) max_requests: Option<usize>,
-    pub(crate) concurrency: Option<usize>,
-    pub(crate) response_bytes: Option<usize>,
-    pub(crate) result_bytes: Option<usize>,
-    pub(crate) script_bytes: Option<usize>,
-    pub(crate) stack_bytes: Option<usize>,
-    pub(crate) responses_bytes: Option<usize>,
-    pub(crate) logs_bytes: Option<usize>,
-    pub(crate) scripts: Option<usize>,
-}
-
 impl Settings {
     /// Settles everything that options, file and variables say.
     pub(crate) fn resolve(
@@ -146,6 +132,7 @@ impl Settings {
         for name in tables.map(|file| file.unused(env)).unwrap_or_default() {
             warnings.push(format!("`{name}` is not used: it is for no API of the configuration"));
         }
+        let (limits, limits_from) = LimitSettings::resolve(&cli.limits, &server)?;
         Ok(Self {
             apis,
             flows,
@@ -163,7 +150,8 @@ impl Settings {
             files: files(&cli.access, &server)?,
             confirm: confirm(&cli.access, &server)?,
             cache: cache(&cli.api, &server)?,
-            limits: limits(&cli.limits, &server)?,
+            limits,
+            limits_from,
             file: file.map(|file| file.path.clone()),
             warnings,
         })
@@ -492,31 +480,6 @@ fn identity(
     }
 }
 
-fn limits(options: &LimitOptions, env: Environment<'_>) -> Result<LimitSettings, SetupError> {
-    let seconds = |name, flag: &Option<String>, most| -> Result<_, SetupError> {
-        let given = Given::option(name, flag.as_ref(), env)?;
-        given.map(|given| given.number(0.1, most).map(Duration::from_secs_f64)).transpose()
-    };
-    let count = |name, flag: &Option<String>, least: usize, most: usize| -> Result<_, SetupError> {
-        let given = Given::option(name, flag.as_ref(), env)?;
-        given.map(|given| given.number(least, most)).transpose()
-    };
-    Ok(LimitSettings {
-        wall: seconds("wall", &options.wall, 3600.0)?,
-        cpu: seconds("cpu", &options.cpu, 600.0)?,
-        heap_bytes: count("heap", &options.heap, 8, 2048)?.map(|megabytes| megabytes << 20),
-        max_requests: count("max-requests", &options.max_requests, 1, 100_000)?,
-        concurrency: count("concurrency", &options.concurrency, 1, 64)?,
-        response_bytes: count("response-bytes", &options.response_bytes, 1_000, 64_000_000)?,
-        script_bytes: count("script-bytes", &options.script_bytes, 1_000, 4_000_000)?,
-        stack_bytes: count("stack", &options.stack, 64, 2_048)?.map(|kilobytes| kilobytes << 10),
-        responses_bytes: count("responses-bytes", &options.responses_bytes, 1_000, 256_000_000)?,
-        logs_bytes: count("logs-bytes", &options.logs_bytes, 100, 1_000_000)?,
-        result_bytes: count("result-bytes", &options.result_bytes, 1_000, 4_000_000)?,
-        scripts: count("scripts", &options.scripts, 1, 256)?,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -751,6 +714,8 @@ mod tests {
             scripts: Some(3),
         };
         assert_eq!(settings.limits, limits);
+        assert_eq!(settings.limits_from.len(), 12);
+        assert_eq!(settings.limits_from[0], "wall 90, from `MCP_WALL`");
         assert_eq!(settings.warnings().len(), 3);
     }
 

@@ -13,4 +13,5 @@ mod protocol;
 mod sessions;
 mod shared_state;
 mod support;
+mod telemetry;
 mod upstream;
