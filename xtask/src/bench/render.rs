@@ -2,6 +2,7 @@
 //! the bounded answer, beside reading the same bytes as plain JSON and nothing else.
 
 use std::{
+    collections::BTreeMap,
     fs,
     path::Path,
     process::Command,
@@ -9,7 +10,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, ensure};
-use mocks::{Fault, Mock, World};
+use mocks::{Action, Fault, Mock, Phase, World};
 use serde_json::{Map, Value, json};
 use test_client::raw::Session;
 
@@ -72,8 +73,7 @@ pub(crate) fn run(as_json: bool) -> Result<()> {
 }
 
 async fn measure(server: &Path, case: &Case) -> Result<Value> {
-    let answers = case.answers.iter().map(|(route, body)| answered(route, body));
-    let faults = answers.collect::<Result<Vec<_>>>()?;
+    let faults = case.answers.iter().map(|(route, body)| answered(route, body)).collect();
     let mock = Mock::start(World { faults, ..World::sentry() })?;
     let mut command = Command::new(server);
     command.env_clear().arg("--no-spec-cache").args(["--docs-url", "off"]);
@@ -110,15 +110,10 @@ async fn measure(server: &Path, case: &Case) -> Result<Value> {
 }
 
 /// A route of the mock that always answers this.
-fn answered(route: &str, body: &str) -> Result<Fault> {
-    let headers = json!({ "content-type": "application/json" });
-    Ok(serde_json::from_value(json!({
-        "id": route,
-        "method": "GET",
-        "route": route,
-        "phase": "before",
-        "action": { "type": "respond", "status": 200, "headers": headers, "body": body },
-    }))?)
+fn answered(route: &str, body: &str) -> Fault {
+    let headers = BTreeMap::from([("content-type".to_owned(), "application/json".to_owned())]);
+    let action = Action::Respond { status: 200, headers, body: body.to_owned() };
+    Fault::new(route, "GET", route, Phase::Before, action)
 }
 
 fn peak_mb(process: u32) -> Result<f64> {
