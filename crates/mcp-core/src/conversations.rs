@@ -3,7 +3,10 @@
 use api_client::sentry::{Client, events::EventSearch, time::TimeRange};
 use serde_json::Value;
 
-use crate::{render::Page, tool::Call};
+use crate::{
+    render::{Page, event::Sheet},
+    tool::Call,
+};
 
 /// The tool that reads one.
 pub(crate) const TOOL: &str = "get_ai_conversation_details";
@@ -46,7 +49,11 @@ pub(crate) fn add(page: &mut Page, cx: &Call<'_>, ids: &[String]) {
     if ids.is_empty() {
         return;
     }
-    page.heading("AI conversations").untrusted(&ids.join("\n"));
+    let mut sheet = Sheet::new(1_000);
+    for id in ids {
+        sheet.line(id);
+    }
+    page.heading("AI conversations").untrusted(&sheet.finish());
     if let Some(hint) = cx.hint(TOOL, "read one of them, with its id as `conversationId`") {
         page.item(hint);
     }

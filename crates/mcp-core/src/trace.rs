@@ -7,8 +7,8 @@ use crate::{
     error::ToolError,
     render::{
         Page,
-        event::{milliseconds, shorten},
-        inline, segment,
+        event::milliseconds,
+        inline, is_id, segment,
         trace::{self, Forest},
     },
     tool::{Call, Markdown},
@@ -78,7 +78,8 @@ impl TraceTarget<'_> {
         }
         self.add_conversations(&mut page, cx, sentry, id, forest).await;
         let root = forest.roots.first().and_then(|it| forest.node(*it)?.span.any_id());
-        let example = root.map(|it| format!("`spanId` such as `{}`", inline(&shorten(it, 40))));
+        let root = root.filter(|it| is_id(it));
+        let example = root.map(|it| format!("`spanId` such as `{it}`"));
         page.next_steps([
             example.and_then(|it| {
                 cx.hint(

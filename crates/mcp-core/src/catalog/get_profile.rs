@@ -95,9 +95,8 @@ impl CuratedTool for GetProfile {
         if baseline_lacks {
             page.paragraph("The period to compare with has no profiles, so nothing was compared: a longer one, or one before the SDK's update, may have some.");
         }
-        let example = profile::example(&now).map(|it| {
-            format!("see one of the profiles by itself, with `profileId` `{}`", inline(it))
-        });
+        let example = profile::example(&now)
+            .map(|it| format!("see one of the profiles by itself, with `profileId` `{it}`"));
         page.next_steps([
             example.and_then(|it| cx.hint("get_profile_details", &it)),
             params.compare_against_period.is_none().then(|| {

@@ -12,7 +12,7 @@ use crate::{
     error::ToolError,
     params::yes,
     profiling::{self, ProfileRef, ProfileTarget},
-    render::{Page, inline, profile, segment},
+    render::{Page, inline, is_id, profile, segment},
     skill::Skill,
     tool::{Call, CuratedTool, Markdown, Mode, Spec},
 };
@@ -78,8 +78,8 @@ impl CuratedTool for GetProfileDetails {
         if let Wanted::Stretch { start, end, .. } = &wanted {
             page.fact("From", start).fact("To", end);
         }
-        let trace = found.transaction.trace_id.as_deref().map(|it| inline(it));
-        page.maybe("Trace", trace.as_ref());
+        let trace = found.transaction.trace_id.as_deref().filter(|it| is_id(it));
+        page.maybe("Trace", trace);
         page.untrusted(&profile::one(&found, params.focus_on_user_code));
         let name = found.transaction.name.as_deref().or(found.transaction_name.as_deref());
         page.next_steps([

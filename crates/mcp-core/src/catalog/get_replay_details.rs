@@ -16,7 +16,7 @@ use crate::{
     constraints::Capability,
     error::ToolError,
     params::{Address, OrganizationSlug, RegionUrl, ResourceId},
-    render::{Page, event::Sheet, inline, issue_row, replay, segment},
+    render::{Page, event::Sheet, inline, is_id, issue_row, replay, segment},
     sentry_url::{Resource, SentryUrl},
     skill::Skill,
     tool::{Call, CuratedTool, Markdown, Spec},
@@ -190,7 +190,8 @@ async fn traces(
     organization: &str,
     replay: &Replay,
 ) -> Vec<(String, Option<TraceMeta>)> {
-    join_all(replay.trace_ids.iter().take(MOST_TRACES).map(|trace| async move {
+    let ids = replay.trace_ids.iter().filter(|it| is_id(it));
+    join_all(ids.take(MOST_TRACES).map(|trace| async move {
         let meta = sentry.trace_meta(organization, trace, WINDOW).await.ok();
         (trace.clone(), meta)
     }))
@@ -241,7 +242,7 @@ fn add_traces(
         let counts = counts.filter(|it| !it.is_empty()).map(|it| format!(": {it}"));
         let path = format!("/explore/traces/trace/{}", segment(id));
         let link = cx.web_url(organization, &path);
-        page.item(format!("{}{}, {link}", inline(id), counts.unwrap_or_default()));
+        page.item(format!("{id}{}, {link}", counts.unwrap_or_default()));
     }
 }
 

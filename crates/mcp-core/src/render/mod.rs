@@ -43,6 +43,12 @@ pub(crate) fn web_url(base: &Url, organization: &str, path: &str) -> String {
     format!("{origin}{below}/organizations/{organization}{path}")
 }
 
+/// Whether a text that outsiders may have chosen is plainly an id, and so can stand among our words.
+pub(crate) fn is_id(text: &str) -> bool {
+    let plain = |it: char| it.is_ascii_alphanumeric() || it == '-';
+    (1..=64).contains(&text.len()) && text.chars().all(plain)
+}
+
 /// A value as one segment of a path in [`web_url`].
 pub(crate) fn segment(value: &str) -> String {
     percent_encoding::utf8_percent_encode(value, SEGMENT).to_string()

@@ -10,7 +10,10 @@ mod stacks;
 use api_client::sentry::profiles::{Flamegraph, Profile};
 use serde_json::Value;
 
-use super::event::{Sheet, short, shorten};
+use super::{
+    event::{Sheet, short, shorten},
+    is_id,
+};
 
 pub(crate) use stacks::Stacks;
 
@@ -58,7 +61,7 @@ pub(crate) fn is_empty(graph: &Flamegraph) -> bool {
 /// A profile that was made of it, to be looked at by itself.
 pub(crate) fn example(graph: &Flamegraph) -> Option<&str> {
     let ids = graph.shared.profiles.iter().filter_map(|it| it.get("profile_id")?.as_str());
-    ids.into_iter().find(|it| !it.is_empty() && it.len() <= 64)
+    ids.into_iter().find(|it| is_id(it))
 }
 
 /// One profile: what it is of, what it is made of, the functions that were seen most.

@@ -25,7 +25,6 @@ pub(crate) fn facts(page: &mut Page, replay: &Replay, link: &str) {
         .maybe("Started", replay.started_at.as_ref())
         .maybe("Duration", replay.duration.filter(|it| it.is_finite() && *it >= 0.0).map(clock))
         .maybe("Type", replay.replay_type.as_ref())
-        .maybe("Environment", replay.environment.as_ref())
         .maybe("Errors", replay.count_errors)
         .maybe("Warnings", replay.count_warnings)
         .maybe("Notes", replay.count_infos)
@@ -45,6 +44,7 @@ pub(crate) fn words(replay: &Replay, segments: &[Vec<Value>]) -> String {
     sheet.fact("Device", named(&replay.device, &["brand", "name", "model", "family"]));
     let releases: Vec<String> = replay.releases.iter().take(3).map(|it| shorten(it, 100)).collect();
     sheet.fact("Release", Some(releases.join(", ")));
+    sheet.fact("Environment", replay.environment.as_deref().map(|it| shorten(it, 100)));
     sheet.section(format!("Pages ({})", replay.urls.len()));
     for url in replay.urls.iter().take(MOST_PAGES) {
         sheet.line(format!("- {}", shorten(url, LONGEST)));
