@@ -12,6 +12,7 @@ mod catalog;
 pub mod code_mode;
 pub mod constraints;
 pub mod context;
+mod conversation;
 pub mod definitions;
 pub mod docs;
 pub mod error;

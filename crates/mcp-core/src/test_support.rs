@@ -20,6 +20,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    agents::{AgentFailure, QueryAgent, Question, Translated},
     caller::{Answer, Caller},
     code_mode::policy::Access,
     constraints::Constraints,
@@ -98,6 +99,11 @@ impl Sentry {
         let transport = Transport::new(TransportOptions::new(base.clone())).unwrap();
         self.context.docs = Some(DocsSource::new(Docs::new(transport)).mirrored_at(base));
         self
+    }
+
+    /// Has an agent that always answers this.
+    pub(crate) fn agent(self, answer: Result<Translated, AgentFailure>) -> Self {
+        self.with(|context| context.agent = Some(Arc::new(FakeAgent(answer))))
     }
 
     /// Changes the context in another way.
@@ -303,6 +309,18 @@ async fn read_request(stream: &mut tokio::net::TcpStream) -> String {
             Ok(read) if read > 0 => text.push_str(&String::from_utf8_lossy(&buffer[..read])),
             _ => return text,
         }
+    }
+}
+
+/// An agent whose answer is known beforehand.
+#[derive(Debug)]
+struct FakeAgent(Result<Translated, AgentFailure>);
+
+#[async_trait]
+impl QueryAgent for FakeAgent {
+    async fn translate(&self, question: &Question<'_>) -> Result<Translated, AgentFailure> {
+        assert!(!question.organization.is_empty());
+        self.0.clone()
     }
 }
 

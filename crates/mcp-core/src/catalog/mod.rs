@@ -20,6 +20,7 @@ mod find_projects;
 mod find_releases;
 mod find_teams;
 mod find_uptime_monitors;
+mod get_ai_conversation_details;
 mod get_alert_rule;
 mod get_dashboard_details;
 mod get_doc;
@@ -41,7 +42,9 @@ mod get_uptime_monitor_details;
 mod laws;
 mod onboarding_status_update;
 mod remove_team_from_project;
+mod search_ai_conversations;
 mod search_docs;
+mod search_events;
 mod search_issue_events;
 mod search_issues;
 mod update_dsn;
@@ -81,6 +84,7 @@ pub(crate) const ALL: &[&dyn Registered] = &[
     // Issues.
     &get_sentry_resource::GetSentryResource,
     &search_issues::SearchIssues,
+    &search_events::SearchEvents,
     &get_issue_details::GetIssueDetails,
     &search_issue_events::SearchIssueEvents,
     &get_event_stacktrace::GetEventStacktrace,
@@ -91,6 +95,9 @@ pub(crate) const ALL: &[&dyn Registered] = &[
     &update_issue::UpdateIssue,
     &add_issue_note::AddIssueNote,
     &analyze_issue_with_seer::AnalyzeIssueWithSeer,
+    // AI conversations.
+    &search_ai_conversations::SearchAiConversations,
+    &get_ai_conversation_details::GetAiConversationDetails,
     // Attachments, documentation, snapshots.
     &get_event_attachment::GetEventAttachment,
     &search_docs::SearchDocs,

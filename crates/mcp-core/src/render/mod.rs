@@ -7,6 +7,7 @@ mod file;
 mod issue;
 pub(crate) mod monitor;
 mod page;
+pub(crate) mod rows;
 mod seer;
 mod snapshot;
 pub(crate) mod team;

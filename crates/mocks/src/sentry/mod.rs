@@ -1,6 +1,7 @@
 //! Sentry with the one organization `harbor-lantern`.
 
 mod activities;
+mod ai_conversations;
 mod alert_rules;
 mod attachments;
 mod autofix;
@@ -25,6 +26,7 @@ mod projects;
 mod releases;
 mod replays;
 mod repositories;
+mod samples;
 mod schedule;
 mod snapshots;
 mod spelling;
@@ -214,6 +216,7 @@ impl Fixture for Sentry {
             issue_events::routes(),
             traces::routes(),
             event_search::routes(),
+            ai_conversations::routes(),
             replays::routes(),
             issue_fixtures::routes(),
             autofix::routes(),
