@@ -12,6 +12,7 @@ use api_client::{
 };
 
 use crate::{
+    agents::QueryAgent,
     code_mode::{
         confirm::{ConfirmMode, ConfirmationStore, MemoryConfirmations},
         files::Files,
@@ -134,6 +135,8 @@ pub struct Context {
     pub experimental: bool,
     /// Where the documentation comes from, if it comes from anywhere.
     pub docs: Option<DocsSource>,
+    /// Who turns plain words into searches, if anybody does.
+    pub agent: Option<Arc<dyn QueryAgent>>,
     /// Between which APIs a script may carry what it read.
     pub flows: Flows,
     /// The directories whose files scripts may use.
@@ -171,6 +174,7 @@ impl Context {
                 constraints: Constraints::default(),
                 experimental: false,
                 docs: None,
+                agent: None,
                 surface,
                 reach: Arc::default(),
                 flows: Flows::default(),
@@ -262,6 +266,13 @@ impl ContextBuilder {
     #[must_use]
     pub fn docs(mut self, docs: DocsSource) -> Self {
         self.context.docs = Some(docs);
+        self
+    }
+
+    /// Who turns plain words into searches; by default nobody.
+    #[must_use]
+    pub fn agent(mut self, agent: Arc<dyn QueryAgent>) -> Self {
+        self.context.agent = Some(agent);
         self
     }
 

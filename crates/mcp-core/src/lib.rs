@@ -6,6 +6,7 @@
 //! (documents), [`search`] (ranking), [`sandbox`] (where scripts run), [`profile`] (what differs between
 //! APIs). [`server`] alone speaks the protocol's SDK; [`build_server`] is the one entry.
 
+pub mod agents;
 pub mod caller;
 mod catalog;
 pub mod code_mode;
@@ -14,6 +15,7 @@ pub mod context;
 pub mod definitions;
 pub mod docs;
 pub mod error;
+pub mod event_search;
 #[cfg(test)]
 mod examples;
 mod failure;

@@ -18,6 +18,7 @@ use crate::{
     limits::{Limits, Rates},
     memo::Memo,
     metrics::{Gauges, Metrics},
+    playground::Playground,
     refusal::Refusal,
     serving::{Load, Serving},
     sessions::{Sessions, SessionsOf},
@@ -47,6 +48,7 @@ pub(crate) struct App {
     pub(crate) sessions: Option<Arc<Sessions>>,
     pub(crate) shows_metrics: bool,
     pub(crate) public_url: Option<Url>,
+    pub(crate) playground: Option<Playground>,
     pub(crate) is_open: bool,
     /// What the operator offers; each request gets at most that.
     pub(crate) template: Context,
@@ -87,6 +89,7 @@ impl App {
             sessions: serving.sessions.then(Arc::default),
             shows_metrics: serving.metrics,
             public_url: serving.public_url.clone(),
+            playground: Playground::new(serving.playground, &serving.doors, &template),
             is_open: serving.doors.is_open(),
             template,
             draining: CancellationToken::new(),

@@ -15,6 +15,7 @@ mod memo;
 mod metrics;
 mod options;
 mod pinning;
+mod playground;
 mod refusal;
 mod routes;
 mod serving;

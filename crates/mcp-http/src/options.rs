@@ -106,6 +106,14 @@ pub(crate) struct ServerOptions {
     #[arg(long)]
     pub(crate) metrics: bool,
 
+    /// Answer GET / with a page that tries the tools, for browsers on this machine
+    #[arg(long)]
+    pub(crate) playground: bool,
+
+    /// Serve that page to other machines too
+    #[arg(long)]
+    pub(crate) playground_remote: bool,
+
     /// Append every write to this file, one line of JSON before it is sent and one after
     #[arg(long, value_name = "FILE")]
     pub(crate) audit_log: Option<String>,

@@ -15,6 +15,7 @@ use crate::{
     app::App,
     door::oauth::METADATA,
     endpoint::{self, Peer},
+    playground,
     refusal::Refusal,
 };
 
@@ -30,6 +31,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
     Router::new()
         .route(ENDPOINT, any(endpoint::answer))
         .route("/mcp/{*rest}", any(endpoint::answer))
+        .route("/", get(playground::answer))
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/health", get(|| async { "ok\n" }))
         .route("/readyz", get(ready))
@@ -131,7 +133,7 @@ async fn gone() -> Response {
     (StatusCode::GONE, Json(body)).into_response()
 }
 
-async fn nothing(request: Request) -> Response {
+pub(crate) async fn nothing(request: Request) -> Response {
     let peer = request.extensions().get::<Peer>();
     tracing::debug!(?peer, path = request.uri().path(), "nothing there");
     Refusal::not_found("there is nothing here: the endpoint is `/mcp`").into_response()

@@ -155,7 +155,9 @@ fn text(subject: &Subject, cli: &Cli, name: &str, token: &Path) -> Result<String
     match subject {
         Subject::Authentik => {
             lines.push("profile = \"authentik\"".to_owned());
-            lines.push(base("base_url = \"https://id.example.com\"   # where your authentik is"));
+            lines.push(base(
+                "# base_url = \"https://id.example.com\"   # fill in: where your authentik is",
+            ));
             lines.push(
                 "# A token from Directory > Tokens and App passwords, of intent API:".to_owned(),
             );

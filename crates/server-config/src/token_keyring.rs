@@ -63,7 +63,8 @@ impl Supplier for TokenKeyring {
     fn supply(&self) -> BoxFuture<'_, Result<Supply, ConfigError>> {
         let entry = self.clone();
         let lost = |_| ConfigError::new("the keyring did not answer", "try again");
-        async { tokio::task::spawn_blocking(move || entry.read()).await.map_err(lost)? }.boxed()
+        async move { tokio::task::spawn_blocking(move || entry.read()).await.map_err(lost)? }
+            .boxed()
     }
 
     #[cfg(not(feature = "keyring"))]
@@ -71,7 +72,7 @@ impl Supplier for TokenKeyring {
         let fault = format!("{}: this build has no keyring", self.from);
         let (service, account) = (&self.service, &self.account);
         let remedy = format!("`{account}` of `{service}` needs the feature `keyring`");
-        async { Err(ConfigError::new(fault, remedy)) }.boxed()
+        async move { Err(ConfigError::new(fault, remedy)) }.boxed()
     }
 }
 
