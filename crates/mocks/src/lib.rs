@@ -10,6 +10,7 @@ mod fault;
 mod fields;
 mod http;
 mod log;
+mod model;
 mod route;
 mod seed;
 mod sentry;
@@ -21,6 +22,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 pub use fault::{Action, Fault, Phase};
 pub use log::{Change, Entry};
+pub use model::{ModelAnswer, ModelRequest, ModelServer, Tokens};
 pub use server::Running;
 
 /// Which API a mock speaks.
