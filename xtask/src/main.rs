@@ -5,6 +5,7 @@
 
 mod conformance;
 mod launch;
+mod playground;
 mod test;
 mod tidy;
 
@@ -87,6 +88,18 @@ const COMMANDS: &[Command] = &[
         usage: "conformance",
         about: "the official MCP suite against both servers, of both eras (needs npm)",
         run: Run::Here(conformance::run),
+    },
+    Command {
+        name: "eval",
+        usage: "eval run|serve|grade|regrade|compare|report|tasks|baselines ...",
+        about: "does an agent get the job done? Tasks on fixtures, judged by verifiers (docs/evals.md)",
+        run: Run::Full,
+    },
+    Command {
+        name: "playground",
+        usage: "playground",
+        about: "the hosted server's page in a real Chromium, with pictures (installs it on Debian)",
+        run: Run::Here(playground::run),
     },
     Command {
         name: "bench",

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::{Args, Command, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
-use crate::cli::{
+use server_config::cli::{
     AccessOptions, ApiOptions, Cli, CredentialOptions, LimitOptions, NetworkOptions, SentryOptions,
     SetupOptions, documented, given,
 };
@@ -106,6 +106,14 @@ pub(crate) struct ServerOptions {
     #[arg(long)]
     pub(crate) metrics: bool,
 
+    /// Answer GET / with a page that tries the tools, for browsers on this machine
+    #[arg(long)]
+    pub(crate) playground: bool,
+
+    /// Serve that page to other machines too
+    #[arg(long)]
+    pub(crate) playground_remote: bool,
+
     /// Append every write to this file, one line of JSON before it is sent and one after
     #[arg(long, value_name = "FILE")]
     pub(crate) audit_log: Option<String>,
@@ -117,6 +125,14 @@ pub(crate) struct ServerOptions {
     /// The file with the key that instances share, at least 32 bytes
     #[arg(long, value_name = "FILE")]
     pub(crate) state_key: Option<String>,
+
+    /// Send traces to this OpenTelemetry collector, as OTLP over HTTP (needs the feature `otel`)
+    #[arg(long, value_name = "URL")]
+    pub(crate) otlp_endpoint: Option<String>,
+
+    /// Report errors to this project of Sentry (needs the feature `sentry`)
+    #[arg(long, value_name = "DSN")]
+    pub(crate) sentry_dsn: Option<String>,
 
     /// How logs are written: json or text [default: json]
     #[arg(long, value_name = "FORMAT")]

@@ -168,11 +168,11 @@ async fn plans_are_each_callers_own() {
         async { text(&result(request.send().await.unwrap()).await) }
     };
     let planned = ask("SECRET-ann", json!({ "code": WRITE })).await;
-    let confirm = planned["result"]["confirm"].clone();
+    let confirm = planned["confirm"].clone();
     assert!(confirm.is_string(), "{planned}");
     let arguments = json!({ "code": WRITE, "confirm": confirm });
     let others = ask("SECRET-bob", arguments.clone()).await;
-    assert_eq!(others["result"]["status"], "needs_confirmation", "{others}");
+    assert_eq!(others["status"], "needs_confirmation", "{others}");
     assert_eq!(upstream.writes(), 0);
     let own = ask("SECRET-ann", arguments).await;
     assert_eq!(own["result"], 201, "{own}");
