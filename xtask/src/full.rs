@@ -17,7 +17,7 @@ use url::Url;
 
 use crate::{
     bench::{code, http, load, retrieval, start},
-    cases, definitions, demo, hostile, interop, specs,
+    cases, definitions, demo, hostile, interop, root, specs,
 };
 
 pub(crate) fn run(command: &str, arguments: &[String]) -> Result<ExitCode> {
@@ -32,6 +32,7 @@ pub(crate) fn run(command: &str, arguments: &[String]) -> Result<ExitCode> {
         }
         "interop" => interop::run(arguments)?,
         "test-client" => return demo::test_client(arguments),
+        "eval" => return Ok(evals::cli::main(root(), arguments.iter().map(Into::into))),
         "bench" => bench(arguments)?,
         "cases" => {
             let options = Options::read(arguments, &["--dir"], &[])?;

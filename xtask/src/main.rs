@@ -90,6 +90,12 @@ const COMMANDS: &[Command] = &[
         run: Run::Here(conformance::run),
     },
     Command {
+        name: "eval",
+        usage: "eval run|serve|grade|regrade|compare|report|tasks|baselines ...",
+        about: "does an agent get the job done? Tasks on fixtures, judged by verifiers (docs/evals.md)",
+        run: Run::Full,
+    },
+    Command {
         name: "playground",
         usage: "playground",
         about: "the hosted server's page in a real Chromium, with pictures (installs it on Debian)",

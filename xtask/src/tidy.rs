@@ -58,6 +58,12 @@ const WALLS: &[Wall] = &[
         why: "`test-client` sees only the wire",
     },
     Wall {
+        within: "crates/evals/src/",
+        except: &["crates/evals/src/world.rs", "crates/evals/src/provenance.rs"],
+        words: &["mocks", "api_client", "mcp_core"],
+        why: "a verifier that shares code with the fixture would be wrong in the same way",
+    },
+    Wall {
         within: "crates/mcp-core/src/",
         except: &[],
         words: &["axum", "clap", "env::var", "env::vars", "io::stdout", "println"],

@@ -214,18 +214,12 @@ pub(crate) fn fault_with(
     body: &str,
 ) -> Fault {
     let content_type = ("content-type".to_owned(), content_type.to_owned());
-    Fault {
-        id: "fault".to_owned(),
-        method: method.to_owned(),
-        route: route.to_owned(),
-        nth: None,
-        phase: Phase::Before,
-        action: Action::Respond {
-            status,
-            headers: BTreeMap::from([content_type]),
-            body: body.to_owned(),
-        },
-    }
+    let action = Action::Respond {
+        status,
+        headers: BTreeMap::from([content_type]),
+        body: body.to_owned(),
+    };
+    Fault::new("fault", method, route, Phase::Before, action)
 }
 
 /// A JSON list of so many made-up rows.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use api_client::transport::Witness;
 use mcp_core::{Context, context::Api, observer::Observer, profile::Kind};
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use server_config::given::SetupError;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
@@ -13,7 +14,6 @@ use crate::{
     door::{Caller, Door},
     exchange::Exchange,
     gate::{Gate, Origin},
-    given::SetupError,
     grant::Narrowing,
     limits::{Limits, Rates},
     memo::Memo,

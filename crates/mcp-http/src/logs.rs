@@ -14,7 +14,7 @@ use tracing_subscriber::{
     util::SubscriberInitExt as _,
 };
 
-use crate::given::{Environment, Given, SetupError};
+use server_config::given::{Environment, Given, SetupError};
 
 /// How logs are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -25,59 +25,25 @@ mod slow;
 mod telemetry;
 mod wire;
 
-// What both binaries say of the API behind them. Each has words the other does not need.
-#[allow(dead_code, reason = "shared with `mcp-stdio`")]
-#[path = "../../mcp-stdio/src/address.rs"]
-mod address;
-#[allow(dead_code, reason = "shared with `mcp-stdio`")]
-#[path = "../../mcp-stdio/src/cli.rs"]
-mod cli;
-#[allow(dead_code, reason = "shared with `mcp-stdio`")]
-#[path = "../../mcp-stdio/src/config.rs"]
-mod config;
-#[allow(dead_code, unused_imports, reason = "shared with `mcp-stdio`")]
-#[path = "../../mcp-stdio/src/config_file/mod.rs"]
-mod config_file;
-#[allow(dead_code, reason = "shared with `mcp-stdio`")]
-#[path = "../../mcp-stdio/src/credential.rs"]
-mod credential;
-#[allow(dead_code, reason = "shared with `mcp-stdio`")]
-#[path = "../../mcp-stdio/src/given.rs"]
-mod given;
-#[allow(dead_code, reason = "shared with `mcp-stdio`")]
-#[path = "../../mcp-stdio/src/scheme.rs"]
-mod scheme;
-#[allow(dead_code, reason = "shared with `mcp-stdio`")]
-#[path = "../../mcp-stdio/src/script_limits.rs"]
-mod script_limits;
-#[allow(dead_code, reason = "shared with `mcp-stdio`")]
-#[path = "../../mcp-stdio/src/settings.rs"]
-mod settings;
-#[allow(dead_code, reason = "shared with `mcp-stdio`")]
-#[path = "../../mcp-stdio/src/token_command.rs"]
-mod token_command;
-#[path = "../../mcp-stdio/src/token_keyring.rs"]
-mod token_keyring;
-#[allow(dead_code, reason = "shared with `mcp-stdio`")]
-#[path = "../../mcp-stdio/src/tools.rs"]
-mod tools;
-
 use std::{io::Write as _, process::ExitCode, sync::Arc, time::Duration};
 
 use mcp_core::{Context, code_mode::confirm::ConfirmationStore};
+use server_config::{
+    config,
+    given::{Given, Raw, SetupError},
+    settings::Settings,
+};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     app::{App, State},
-    given::{Given, Raw, SetupError},
     limits::LocalRates,
     listen::Ends,
     logs::LogFormat,
     memo::{LocalMemo, Memo},
     options::{Action, Options},
     serving::Serving,
-    settings::Settings,
     shared_state::SharedState,
     telemetry::Telemetry,
 };

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::{Args, Command, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
-use crate::cli::{
+use server_config::cli::{
     AccessOptions, ApiOptions, Cli, CredentialOptions, LimitOptions, NetworkOptions, SentryOptions,
     SetupOptions, documented, given,
 };

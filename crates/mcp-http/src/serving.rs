@@ -8,14 +8,16 @@ use std::{
 };
 
 use mcp_core::profile::Kind;
+use server_config::{
+    config,
+    given::{Environment, Given, SetupError},
+    settings::Settings,
+};
 use url::Url;
 
 use crate::{
-    config,
-    given::{Environment, Given, SetupError},
     options::{CallerOptions, LoadOptions, Options, ServerOptions},
     playground::Audience,
-    settings::Settings,
 };
 
 /// A complete, consistent way to serve.

@@ -20,8 +20,7 @@ use mcp_core::{
     surfaces::Surface,
 };
 use serde_json::{Value, value::RawValue};
-
-use crate::{
+use server_config::{
     config,
     settings::{AccessSettings, ApiSettings, CacheSettings, Confirm, Settings},
 };

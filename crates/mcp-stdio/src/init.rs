@@ -8,14 +8,13 @@ use std::{
 
 use mcp_core::openapi::source::file_path;
 use serde_json::{Value, json};
-use url::Url;
-
-use crate::{
+use server_config::{
     cli::Cli,
     config,
     config_file::{ConfigFile, create_private},
     given::{Given, SetupError},
 };
+use url::Url;
 
 /// What stands above the APIs of a new file.
 const HEAD: &str = "\
@@ -156,7 +155,9 @@ fn text(subject: &Subject, cli: &Cli, name: &str, token: &Path) -> Result<String
     match subject {
         Subject::Authentik => {
             lines.push("profile = \"authentik\"".to_owned());
-            lines.push(base("base_url = \"https://id.example.com\"   # where your authentik is"));
+            lines.push(base(
+                "# base_url = \"https://id.example.com\"   # fill in: where your authentik is",
+            ));
             lines.push(
                 "# A token from Directory > Tokens and App passwords, of intent API:".to_owned(),
             );

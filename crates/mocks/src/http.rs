@@ -2,6 +2,7 @@
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, Method};
+use percent_encoding::percent_decode_str;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -20,6 +21,20 @@ pub(crate) struct Request {
 impl Request {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
+    }
+
+    /// The last value of a query parameter, as Django reads it.
+    pub(crate) fn parameter(&self, name: &str) -> Option<String> {
+        url::form_urlencoded::parse(self.query.as_bytes())
+            .filter(|(key, _)| key == name)
+            .last()
+            .map(|(_, value)| value.into_owned())
+    }
+
+    /// The decoded segments of the path.
+    pub(crate) fn segments(&self) -> Vec<String> {
+        let decoded = |it: &str| percent_decode_str(it).decode_utf8_lossy().into_owned();
+        self.path.split('/').map(decoded).collect()
     }
 
     pub(crate) fn bearer(&self) -> Option<&str> {
@@ -54,7 +69,7 @@ impl<'a> Call<'a> {
 
     /// The last value of a query parameter, as Django reads it.
     pub(crate) fn query(&self, name: &str) -> Option<String> {
-        self.queries(name).pop()
+        self.request.parameter(name)
     }
 
     pub(crate) fn queries(&self, name: &str) -> Vec<String> {

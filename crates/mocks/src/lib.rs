@@ -5,9 +5,13 @@
 //! shared type would make both sides wrong in the same way.
 
 mod authentik;
+mod control;
+mod edit;
 mod engine;
+mod extra;
 mod fault;
 mod fields;
+mod hash;
 mod http;
 mod log;
 mod model;
@@ -20,10 +24,16 @@ mod time;
 
 use std::net::{Ipv4Addr, SocketAddr};
 
-pub use fault::{Action, Fault, Phase};
-pub use log::{Change, Entry};
+pub use edit::Edit;
+pub use extra::Extra;
+pub use fault::{Action, Fault, Phase, When};
+pub use log::{Boundary, Change, Entry, Firing};
 pub use model::{ModelAnswer, ModelRequest, ModelServer, Tokens};
 pub use server::Running;
+
+/// What the Sentry mock says of itself where the published document is not at hand: the operations
+/// that evaluations need, as an OpenAPI document in JSON.
+pub const SENTRY_DOCUMENT: &str = include_str!("../fixtures/sentry.json");
 
 /// Which API a mock speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +55,8 @@ pub struct World {
     /// Moves every id and every generated value.
     pub seed: u64,
     pub faults: Vec<Fault>,
+    /// More of some rows than anybody else wants.
+    pub extra: Extra,
 }
 
 impl World {
@@ -58,7 +70,7 @@ impl World {
 
     pub fn of(api: Api) -> Self {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        Self { api, address, token: None, seed: 1, faults: Vec::new() }
+        Self { api, address, token: None, seed: 1, faults: Vec::new(), extra: Extra::None }
     }
 }
 

@@ -34,8 +34,51 @@ pub struct Entry {
     /// State changed.
     pub wrote: bool,
     pub diff: Vec<Change>,
+    /// What the mock changed by itself meanwhile: a fault's doing, not the caller's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mutated: Vec<Change>,
     /// The fault that fired.
     pub fault: Option<String>,
+    /// Milliseconds since the mock started.
+    pub at_ms: u64,
+    pub bytes_in: u64,
+    /// Of the body that was sent.
+    pub bytes: u64,
+    /// The ids in a good answer that was sent whole: its own, or those of its rows.
+    pub delivered: Vec<String>,
+}
+
+/// A change of state that was committed, whatever the caller was told about it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Boundary {
+    /// Counted from 1.
+    pub seq: u64,
+    /// The request that made the change, or that set off the fault that did.
+    pub request_seq: u64,
+    pub method: String,
+    pub path: String,
+    pub body: Option<Value>,
+    pub handler_status: Option<u16>,
+    pub sent_status: u16,
+    /// Of the state after the change.
+    pub state_hash: String,
+    pub diff: Vec<Change>,
+    pub fault: Option<String>,
+    /// The mock changed its world by itself: the caller asked for nothing.
+    pub by_fixture: bool,
+}
+
+/// A fault that struck.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Firing {
+    pub fault: String,
+    pub request_seq: u64,
+    pub handler_status: Option<u16>,
+    pub sent_status: u16,
+    /// The request changed state although its answer went wrong.
+    pub committed: bool,
 }
 
 impl Entry {
@@ -62,8 +105,24 @@ impl Entry {
             unimplemented: false,
             wrote: false,
             diff: Vec::new(),
+            mutated: Vec::new(),
             fault: None,
+            at_ms: 0,
+            bytes_in: request.body.len() as u64,
+            bytes: 0,
+            delivered: Vec::new(),
         }
+    }
+
+    /// What a fault did to this request, if one struck.
+    pub(crate) fn firing(&self) -> Option<Firing> {
+        Some(Firing {
+            fault: self.fault.clone()?,
+            request_seq: self.seq,
+            handler_status: self.handler_status,
+            sent_status: self.status,
+            committed: self.wrote,
+        })
     }
 
     /// The first value of a query parameter, decoded.
@@ -80,6 +139,21 @@ impl Entry {
     /// Whether the method asks for a change, whatever came of it.
     pub fn asks_to_write(&self) -> bool {
         !matches!(self.method.as_str(), "GET" | "HEAD" | "OPTIONS")
+    }
+}
+
+/// The ids in a JSON answer: its own, or those of its rows, in a list or in an envelope.
+pub(crate) fn ids(body: &[u8]) -> Vec<String> {
+    let Ok(answer) = serde_json::from_slice::<Value>(body) else { return Vec::new() };
+    let id = |row: &Value| match row.get("id").or_else(|| row.get("pk")) {
+        Some(Value::String(id)) => Some(id.clone()),
+        Some(Value::Number(id)) => Some(id.to_string()),
+        Some(_) | None => None,
+    };
+    let rows = answer.as_array().or_else(|| answer.get("results")?.as_array());
+    match rows {
+        Some(rows) => rows.iter().filter_map(id).collect(),
+        None => id(&answer).into_iter().collect(),
     }
 }
 
@@ -111,7 +185,9 @@ impl Change {
 pub(crate) fn diff(from: &Tables<'_>, to: &Tables<'_>) -> Vec<Change> {
     let mut changes = Vec::new();
     for ((name, old), (_, new)) in from.iter().zip(to) {
-        compare_tables(name, old, new, &mut changes);
+        if !old.is_same(new) {
+            compare_tables(name, old, new, &mut changes);
+        }
     }
     changes
 }

@@ -7,29 +7,32 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::Router;
 use axum::body::Body;
 use axum::extract::connect_info::Connected;
 use axum::extract::{ConnectInfo, State};
-use axum::http::{HeaderName, HeaderValue, Method, Response, StatusCode};
+use axum::http::{HeaderName, HeaderValue, Response, StatusCode};
 use axum::serve::{IncomingStream, Listener};
+use futures::StreamExt as _;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 
-use crate::World;
+use crate::edit::Edit;
 use crate::engine::{Engine, Fixture, Service};
 use crate::fault::{Action, Fault};
 use crate::http::{Reply, Request};
-use crate::log::Entry;
+use crate::log::{Boundary, Entry, Firing};
+use crate::{World, control, hash};
 
 const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
 /// How long a stop waits for requests in flight.
 const GRACE: Duration = Duration::from_millis(300);
-const CONTROL: &str = "/__mock/";
+/// How long a broken answer waits between its last byte and its end.
+const FLUSH: Duration = Duration::from_millis(20);
 
 /// A mock that is listening; dropping it stops it.
 pub struct Running {
@@ -81,7 +84,37 @@ impl Running {
         self.service.state()
     }
 
-    /// Back to the seeded state; clears the log, the clock and the fault counters.
+    /// The state before the first request, then after each of the boundaries.
+    pub fn states(&self) -> Vec<Value> {
+        self.service.states()
+    }
+
+    /// SHA-256 over the state as JSON with sorted keys, in hex.
+    pub fn state_hash(&self) -> String {
+        hash::of(&self.state())
+    }
+
+    /// Every change that was committed, whatever its caller was told.
+    pub fn boundaries(&self) -> Vec<Boundary> {
+        self.service.boundaries()
+    }
+
+    /// The faults that struck, in order.
+    pub fn firings(&self) -> Vec<Firing> {
+        self.log().iter().filter_map(Entry::firing).collect()
+    }
+
+    /// Other faults from now on, none of which has counted a request yet.
+    pub fn set_faults(&self, faults: Vec<Fault>) {
+        self.service.set_faults(faults);
+    }
+
+    /// Changes the world the mock starts from, and starts over; fails when a table does not exist.
+    pub fn edit(&self, edits: &[Edit]) -> Result<(), String> {
+        self.service.edit(edits)
+    }
+
+    /// Back to the state at the start; clears the log, the clock and the fault counters.
     pub fn reset(&self) {
         self.service.reset();
     }
@@ -145,60 +178,96 @@ async fn answer(
         headers: parts.headers,
         body,
     };
-    if let Some(reply) = control(&*service, &request) {
+    if let Some(reply) = control::answer(&*service, &request) {
         return response(reply);
     }
     let before = service.strike(&request);
     if let Some(fault) = &before {
-        if !matches!(fault.action, Action::Delay { .. }) {
+        if !fault.passes_on() {
             service.skip(&request, fault);
         }
-        if let Some(reply) = act(fault, &cut).await {
-            return response(reply);
+        if let Some(response) = act(fault, &cut, None).await {
+            return response;
         }
     }
     let (reply, after) = service.run(&request, before.as_ref());
-    match after {
-        Some(fault) => response(act(&fault, &cut).await.unwrap_or(reply)),
-        None => response(reply),
-    }
+    let Some(fault) = after else { return response(reply) };
+    let lost = act(&fault, &cut, Some(&reply)).await;
+    lost.unwrap_or_else(|| response(reply))
 }
 
-/// The answer a fault gives in place of the handler's; none after a mere delay.
-async fn act(fault: &Fault, cut: &Cut) -> Option<Reply> {
+/// The answer a fault gives in place of the handler's; none when that one goes out as it is.
+async fn act(fault: &Fault, cut: &Cut, reply: Option<&Reply>) -> Option<Response<Body>> {
     match &fault.action {
         Action::Respond { status, headers, body } => {
             let reply =
                 Reply { status: *status, body: body.clone().into_bytes(), ..Reply::default() };
-            Some(headers.iter().fold(reply, |reply, (name, value)| reply.header(name, value)))
+            let reply =
+                headers.iter().fold(reply, |reply, (name, value)| reply.header(name, value));
+            Some(response(reply))
         }
         Action::Delay { ms } => {
             tokio::time::sleep(Duration::from_millis(*ms)).await;
             None
         }
-        Action::Reset => {
-            cut.0.store(true, Ordering::Relaxed);
-            Some(Reply::empty(500))
+        Action::Stall { ms } => {
+            tokio::time::sleep(Duration::from_millis(*ms)).await;
+            Some(reset(cut))
+        }
+        Action::Reset => Some(reset(cut)),
+        Action::Truncate { bytes, seamless } => {
+            reply.map(|reply| truncated(reply, *bytes, *seamless))
+        }
+        Action::Mutate { .. } => None,
+        Action::RateLimit { limit, window_ms, retry_after, .. } => {
+            Some(response(too_many(*limit, *window_ms, *retry_after)))
         }
     }
 }
 
-/// The control plane needs no token, only a header that no API client sends; it is not logged.
-fn control(service: &dyn Service, request: &Request) -> Option<Reply> {
-    let command = request.path.strip_prefix(CONTROL)?;
-    if request.header("x-mock-control") != Some("1") {
-        return None;
+fn reset(cut: &Cut) -> Response<Body> {
+    cut.0.store(true, Ordering::Relaxed);
+    response(Reply::empty(500))
+}
+
+/// The first bytes of an answer, under the length of all of it unless the cut is seamless.
+fn truncated(reply: &Reply, bytes: usize, seamless: bool) -> Response<Body> {
+    let sent = reply.body.get(..bytes).unwrap_or(&reply.body).to_vec();
+    let short = Reply { status: reply.status, headers: reply.headers.clone(), ..Reply::default() };
+    if seamless || sent.len() == reply.body.len() {
+        return response(Reply { body: sent, ..short });
     }
-    let reply = match (&request.method, command) {
-        (&Method::GET, "log") => Reply::json(200, &service.log()),
-        (&Method::GET, "state") => Reply::json(200, &service.state()),
-        (&Method::POST, "reset") => {
-            service.reset();
-            Reply::empty(204)
-        }
-        _ => Reply::detail(404, "the control plane has GET log, GET state and POST reset"),
+    let mut response = response(short.header("content-length", &reply.body.len().to_string()));
+    let broken = async {
+        // What is there goes out while this waits.
+        tokio::time::sleep(FLUSH).await;
+        Err(io::Error::from(io::ErrorKind::UnexpectedEof))
     };
-    Some(reply)
+    let chunks = futures::stream::iter([Ok(sent)]).chain(futures::stream::once(broken));
+    *response.body_mut() = Body::from_stream(chunks);
+    response
+}
+
+/// JSON under the type of a web page, as Sentry's middleware sends it.
+fn too_many(limit: u32, window_ms: u64, retry_after: Option<u64>) -> Reply {
+    let seconds = window_ms.div_ceil(1_000);
+    let text = format!(
+        "You are attempting to use this endpoint too frequently. Limit is {limit} requests in \
+         {seconds} seconds"
+    );
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let body = serde_json::json!({ "detail": text }).to_string().into_bytes();
+    let reply = Reply { status: 429, body, ..Reply::default() }
+        .header("content-type", "text/html; charset=utf-8")
+        .header("x-sentry-rate-limit-limit", &limit.to_string())
+        .header("x-sentry-rate-limit-remaining", "0")
+        .header("x-sentry-rate-limit-reset", &(now + seconds).to_string())
+        .header("x-sentry-rate-limit-concurrentlimit", "25")
+        .header("x-sentry-rate-limit-concurrentremaining", "24");
+    match retry_after {
+        Some(seconds) => reply.header("retry-after", &seconds.to_string()),
+        None => reply,
+    }
 }
 
 fn response(reply: Reply) -> Response<Body> {

@@ -11,13 +11,13 @@ pub(crate) type Row = Map<String, Value>;
 /// The named tables of a state, in a fixed order.
 pub(crate) type Tables<'s> = Vec<(&'static str, &'s Table)>;
 
-/// Rows by key; a copy is cheap, so every write can work on one.
+/// Rows by key; a copy costs nothing until it is changed, so every write can work on one.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Table(BTreeMap<String, Arc<Row>>);
+pub(crate) struct Table(Arc<BTreeMap<String, Arc<Row>>>);
 
 impl Table {
     pub(crate) fn insert(&mut self, key: impl ToString, row: Row) {
-        self.0.insert(key.to_string(), Arc::new(row));
+        self.own().insert(key.to_string(), Arc::new(row));
     }
 
     pub(crate) fn get(&self, key: &str) -> Option<&Row> {
@@ -25,16 +25,16 @@ impl Table {
     }
 
     pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Row> {
-        self.0.get_mut(key).map(Arc::make_mut)
+        if self.0.contains_key(key) { self.own().get_mut(key).map(Arc::make_mut) } else { None }
     }
 
     /// Does nothing when there is no such row.
     pub(crate) fn remove(&mut self, key: &str) {
-        self.0.remove(key);
+        self.own().remove(key);
     }
 
     pub(crate) fn retain(&mut self, keep: impl Fn(&Row) -> bool) {
-        self.0.retain(|_, row| keep(row));
+        self.own().retain(|_, row| keep(row));
     }
 
     pub(crate) fn rows(&self) -> impl Iterator<Item = &Row> {
@@ -42,7 +42,16 @@ impl Table {
     }
 
     pub(crate) fn rows_mut(&mut self) -> impl Iterator<Item = &mut Row> {
-        self.0.values_mut().map(Arc::make_mut)
+        self.own().values_mut().map(Arc::make_mut)
+    }
+
+    fn own(&mut self) -> &mut BTreeMap<String, Arc<Row>> {
+        Arc::make_mut(&mut self.0)
+    }
+
+    /// Whether both are the same version, so that nothing in them can differ.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 
     /// The stored versions by key: the same pointer means the same row.

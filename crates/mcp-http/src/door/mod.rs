@@ -15,8 +15,9 @@ use http::{HeaderMap, StatusCode, header};
 use mcp_core::Context;
 
 use self::{oauth::OAuth, roll::Roll};
+use server_config::given::SetupError;
+
 use crate::{
-    given::SetupError,
     grant::Grant,
     refusal::Refusal,
     serving::{Doors, Serving},

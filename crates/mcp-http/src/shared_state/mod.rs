@@ -17,8 +17,9 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use mcp_core::code_mode::confirm::{ConfirmationStore, LIFETIME, Subject, Unconfirmed};
 
 use self::connection::{Address, Connection, Reply};
+use server_config::given::{Given, SetupError};
+
 use crate::{
-    given::{Given, SetupError},
     limits::{Rates, Uncounted},
     memo::Memo,
 };

@@ -16,10 +16,9 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use self::span::Spans;
-use crate::{
-    given::{Environment, Given, SetupError},
-    options::ServerOptions,
-};
+use server_config::given::{Environment, Given, SetupError};
+
+use crate::options::ServerOptions;
 
 /// The variables that OpenTelemetry's own specification names.
 const OTLP_ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";

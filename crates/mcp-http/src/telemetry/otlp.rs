@@ -10,7 +10,7 @@ use super::{
     outbox::{Mail, Outbox, Place, outbox},
     span::{Span, Spans},
 };
-use crate::given::{Given, SetupError};
+use server_config::given::{Given, SetupError};
 
 /// Where spans are put.
 #[derive(Debug, Clone)]

@@ -14,14 +14,13 @@ use api_client::{
 };
 use bytes::Bytes;
 use http::Method;
+use server_config::given::SetupError;
 use tokio::{
     sync::mpsc::{Receiver, Sender, channel},
     time::{sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
 use url::Url;
-
-use crate::given::SetupError;
 
 /// What waits at most; what comes then is dropped.
 const MAX_WAITING: usize = 2048;

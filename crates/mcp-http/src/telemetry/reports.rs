@@ -15,7 +15,7 @@ use tracing_subscriber::{Layer, layer::Context};
 use url::Url;
 
 use super::outbox::{Mail, Outbox, Place, outbox};
-use crate::given::{Given, SetupError};
+use server_config::given::{Given, SetupError};
 
 /// Reports a minute, at most: a fault that repeats says nothing new.
 const A_MINUTE: usize = 30;

@@ -69,6 +69,17 @@ pub(super) fn seed(state: &mut State) {
     }
 }
 
+/// The standard password step, planned ahead and strict about wrong answers.
+pub(super) fn firm(state: &mut State) {
+    let flow = state.flows.find("slug", "default-authentication-flow").map(|it| it.value("pk"));
+    for binding in state.flow_stage_bindings.rows_mut() {
+        if binding.get("target") == flow.as_ref() && binding.integer("order") == 20 {
+            binding.set("evaluate_on_plan", true);
+            binding.set("invalid_response_action", "restart");
+        }
+    }
+}
+
 const LIST: List = List {
     ordering: "target,order",
     search: &[],

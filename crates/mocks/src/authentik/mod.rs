@@ -14,6 +14,7 @@ mod stages;
 mod system;
 mod users;
 
+use crate::Extra;
 use crate::engine::{self, Fixture};
 use crate::http::{Reply, Request};
 use crate::route::Route;
@@ -52,6 +53,21 @@ impl engine::State for State {
             ("users", &self.users),
         ]
     }
+
+    fn table(&mut self, name: &str) -> Option<&mut Table> {
+        Some(match name {
+            "brands" => &mut self.brands,
+            "events" => &mut self.events,
+            "flow_stage_bindings" => &mut self.flow_stage_bindings,
+            "flows" => &mut self.flows,
+            "groups" => &mut self.groups,
+            "policies" => &mut self.policies,
+            "policy_bindings" => &mut self.policy_bindings,
+            "stages" => &mut self.stages,
+            "users" => &mut self.users,
+            _ => return None,
+        })
+    }
 }
 
 impl Fixture for Authentik {
@@ -64,7 +80,7 @@ impl Fixture for Authentik {
         format!("ak-mock-{}", Random::new(seed, "authentik token").hex(24))
     }
 
-    fn state(seed: u64) -> State {
+    fn state(seed: u64, extra: Extra) -> State {
         let mut state = State {
             ids: Ids::new(seed),
             brands: Table::default(),
@@ -82,6 +98,9 @@ impl Fixture for Authentik {
         stages::seed(&mut state);
         flows::seed(&mut state);
         bindings::seed(&mut state);
+        if extra == Extra::FirmPassword {
+            bindings::firm(&mut state);
+        }
         policies::seed(&mut state);
         brands::seed(&mut state);
         events::seed(&mut state, Random::new(seed, "events"));

@@ -313,6 +313,14 @@ pub(super) fn seed(state: &mut State) {
     add(state, "Ops wallboard", worker, json!({ "period": "24h" }), first, false);
 }
 
+/// A dashboard of one project with one widget.
+pub(super) fn seed_decoy(state: &mut State, title: &str, project: &str) {
+    let id = state.projects.find("slug", project).map(|it| it.text("id"));
+    let project = json!([id.and_then(|id| id.parse::<i64>().ok())]);
+    let first: Vec<Value> = checkout_widgets().into_iter().take(1).collect();
+    add(state, title, project, json!({ "period": "24h" }), first, false);
+}
+
 fn add(
     state: &mut State,
     title: &str,

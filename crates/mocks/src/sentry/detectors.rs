@@ -1,16 +1,22 @@
-//! Detectors, one for the errors of each project; read only.
+//! Detectors, one for the errors of each project.
 
 use serde_json::{Value, json};
 
+use super::spelling::{camel_errors, snake};
 use super::{State, matches_query, not_found, organization, page, workflows};
+use crate::fields::{Field, Form, Mode, key};
 use crate::http::{Answer, Call, Reply};
-use crate::route::{Route, get};
+use crate::route::{Route, delete, get, put};
 use crate::table::{Columns as _, Row, row};
+
+const ONE: &str = "/organizations/{organization_id_or_slug}/detectors/{detector_id}/";
 
 pub(super) fn routes() -> Vec<Route<State>> {
     vec![
         get("/organizations/{organization_id_or_slug}/detectors/", list),
-        get("/organizations/{organization_id_or_slug}/detectors/{detector_id}/", retrieve),
+        get(ONE, retrieve),
+        put(ONE, update),
+        delete(ONE, destroy),
     ]
 }
 
@@ -55,6 +61,36 @@ fn retrieve(state: &State, call: &Call<'_>) -> Answer {
     organization(state, call)?;
     let detector = state.detectors.get(call.value(1)).ok_or_else(not_found)?;
     Ok(Reply::json(200, &view(state, detector)))
+}
+
+/// Its workflows are the other side of the workflows' detectors.
+fn update(state: &mut State, call: &Call<'_>) -> Answer {
+    organization(state, call)?;
+    let mut detector = state.detectors.get(call.value(1)).cloned().ok_or_else(not_found)?;
+    let body = snake(&call.body()?)?;
+    let fields = [Field::short_text("name", 200), Field::flag("enabled")];
+    let sent = Form::read(&fields, &body, Mode::Sent);
+    let sent = sent.take().map_err(|errors| Reply::json(400, &camel_errors(errors)))?;
+    if let Some(ids) = body.get("workflow_ids").and_then(Value::as_array) {
+        let ids: Vec<String> = ids.iter().filter_map(key).collect();
+        if let Some(unknown) = ids.iter().find(|id| state.workflows.get(id).is_none()) {
+            let text = format!("Some workflows do not exist: {{{unknown}}}");
+            return Err(Reply::json(400, &json!({ "workflowIds": [text] })));
+        }
+        workflows::connect_detector(state, detector.text("id"), &ids);
+    }
+    detector.extend(sent);
+    detector.set("date_updated", call.now.to_string());
+    state.detectors.insert(detector.text("id"), detector.clone());
+    Ok(Reply::json(200, &view(state, &detector)))
+}
+
+fn destroy(state: &mut State, call: &Call<'_>) -> Answer {
+    organization(state, call)?;
+    let id = state.detectors.get(call.value(1)).ok_or_else(not_found)?.text("id").to_owned();
+    state.detectors.remove(&id);
+    workflows::connect_detector(state, &id, &[]);
+    Ok(Reply::empty(204))
 }
 
 fn view(state: &State, detector: &Row) -> Value {

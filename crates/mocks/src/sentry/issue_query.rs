@@ -1,8 +1,9 @@
 //! The part of Sentry's query language that lists of issues and of their events need.
 
-use super::{State, by_id_or_slug, issue_events};
+use super::{State, by_id_or_slug, issue_events, issues};
 use crate::http::Reply;
 use crate::table::{Columns as _, Row};
+use crate::time::Timestamp;
 
 /// Filters, all of which must hold.
 #[derive(Debug)]
@@ -90,13 +91,37 @@ impl Filter {
             ("issue", id) => issue.text("short_id").eq_ignore_ascii_case(id),
             ("issue.category", category) => issue.text("category") == category,
             ("issue.type", kind) => issue.text("type") == kind,
-            // The mock's events stand for those of any time.
-            ("lastSeen" | "firstSeen" | "age", _) => true,
+            ("issue.priority", value) => listed(value).any(|it| it == issues::priority(issue)),
+            ("firstSeen", value) => seen(issue.text("first_seen"), value),
+            ("lastSeen", value) => seen(issue.text("last_seen"), value),
+            // The mock's events stand for those of any age.
+            ("age", _) => true,
             (key, value) => {
                 let own = state.events.rows().filter(|it| it.text("issue_id") == issue.text("id"));
                 own.into_iter().any(|event| has_tag(event, key, value))
             }
         })
+    }
+}
+
+/// One value, or those of `[a, b]`.
+fn listed(value: &str) -> impl Iterator<Item = &str> {
+    value.trim_matches(['[', ']']).split(',').map(str::trim)
+}
+
+/// Compares with a date, as in `<2026-02-01`; a span of time such as `-24h` holds all.
+fn seen(stored: &str, wanted: &str) -> bool {
+    let date = wanted.trim_start_matches(['<', '>', '=']);
+    let full = if date.contains('T') { date.to_owned() } else { format!("{date}T00:00:00Z") };
+    let (Some(stored), Some(limit)) = (Timestamp::parse(stored), Timestamp::parse(&full)) else {
+        return true;
+    };
+    match wanted.strip_suffix(date).unwrap_or_default() {
+        "<" => stored < limit,
+        "<=" => stored <= limit,
+        ">" => stored > limit,
+        ">=" => stored >= limit,
+        _ => stored >= limit && stored < limit.plus_seconds(86_400),
     }
 }
 

@@ -13,6 +13,10 @@ const LIST: &str = "/organizations/{organization_id_or_slug}/issues/";
 const ONE: &str = "/organizations/{organization_id_or_slug}/issues/{issue_id}/";
 const SORTS: [&str; 5] = ["date", "new", "freq", "user", "recommended"];
 const STATUSES: &[&str] = &["resolved", "resolvedInNextRelease", "unresolved", "ignored"];
+/// What is searched for when nothing is.
+const UNASKED: &str = "is:unresolved issue.priority:[high,medium]";
+/// More are not counted.
+const MAX_HITS: usize = 1_000;
 const ARCHIVED: &[&str] =
     &["archived_until_escalating", "archived_forever", "archived_until_condition_met"];
 
@@ -118,7 +122,7 @@ fn list(state: &State, call: &Call<'_>) -> Answer {
     if !SORTS.contains(&sort.as_str()) {
         return Err(Reply::detail(400, &format!("Invalid sort: '{sort}'")));
     }
-    let query = Query::parse(&call.query("query").unwrap_or_else(|| "is:unresolved".to_owned()))?;
+    let query = Query::parse(&call.query("query").unwrap_or_else(|| UNASKED.to_owned()))?;
     let projects = call.queries("project");
     let mut rows = Vec::new();
     for issue in state.issues.rows() {
@@ -135,10 +139,10 @@ fn list(state: &State, call: &Call<'_>) -> Answer {
         _ => it.text("last_seen").to_owned(),
     });
     rows.reverse();
-    let hits = rows.len().to_string();
+    let hits = rows.len().min(MAX_HITS).to_string();
     let limit = call.query("limit").and_then(|it| it.parse().ok());
     let reply = page::answer_sized(call, &rows, limit, |it| view(state, it))?;
-    Ok(reply.header("x-hits", &hits))
+    Ok(reply.header("x-hits", &hits).header("x-max-hits", &MAX_HITS.to_string()))
 }
 
 fn retrieve(state: &State, call: &Call<'_>) -> Answer {
@@ -255,6 +259,14 @@ pub(super) fn find<'s>(state: &'s State, call: &Call<'_>) -> Result<&'s Row, Rep
     state.issues.get(name).or_else(by_short_id).ok_or_else(not_found)
 }
 
+/// `medium` unless the row says otherwise.
+pub(super) fn priority(issue: &Row) -> &str {
+    match issue.text("priority") {
+        "" => "medium",
+        other => other,
+    }
+}
+
 pub(super) fn view(state: &State, issue: &Row) -> Value {
     let project = state.projects.get(issue.text("project_id"));
     let slug = project.map_or("", |it| it.text("slug"));
@@ -294,6 +306,7 @@ pub(super) fn view(state: &State, issue: &Row) -> Value {
         "userCount": issue.integer("user_count"),
         "firstSeen": issue.text("first_seen"),
         "lastSeen": issue.text("last_seen"),
+        "priority": priority(issue),
         "seerFixabilityScore": issue.value("fixability"),
     })
 }

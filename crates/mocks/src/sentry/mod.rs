@@ -9,6 +9,7 @@ mod dashboards;
 mod deploys;
 mod detectors;
 mod event_search;
+mod extra;
 mod issue_events;
 mod issue_fixtures;
 mod issue_query;
@@ -35,6 +36,7 @@ mod widgets;
 mod workflow_parts;
 mod workflows;
 
+use crate::Extra;
 use crate::engine::{self, Fixture};
 use crate::http::{Call, Reply, Request};
 use crate::route::Route;
@@ -118,6 +120,43 @@ impl engine::State for State {
             ("workflows", &self.workflows),
         ]
     }
+
+    fn table(&mut self, name: &str) -> Option<&mut Table> {
+        Some(match name {
+            "activities" => &mut self.activities,
+            "alert_rules" => &mut self.alert_rules,
+            "attachments" => &mut self.attachments,
+            "autofix_runs" => &mut self.autofix_runs,
+            "check_ins" => &mut self.check_ins,
+            "code_mappings" => &mut self.code_mappings,
+            "dashboards" => &mut self.dashboards,
+            "deploys" => &mut self.deploys,
+            "detector_workflows" => &mut self.detector_workflows,
+            "detectors" => &mut self.detectors,
+            "environments" => &mut self.environments,
+            "events" => &mut self.events,
+            "issues" => &mut self.issues,
+            "keys" => &mut self.keys,
+            "last_deploys" => &mut self.last_deploys,
+            "logs" => &mut self.logs,
+            "members" => &mut self.members,
+            "monitors" => &mut self.monitors,
+            "onboarding" => &mut self.onboarding,
+            "organizations" => &mut self.organizations,
+            "projects" => &mut self.projects,
+            "release_projects" => &mut self.release_projects,
+            "releases" => &mut self.releases,
+            "replays" => &mut self.replays,
+            "repositories" => &mut self.repositories,
+            "snapshots" => &mut self.snapshots,
+            "spans" => &mut self.spans,
+            "teams" => &mut self.teams,
+            "uptime_checks" => &mut self.uptime_checks,
+            "uptime_monitors" => &mut self.uptime_monitors,
+            "workflows" => &mut self.workflows,
+            _ => return None,
+        })
+    }
 }
 
 impl Fixture for Sentry {
@@ -130,7 +169,7 @@ impl Fixture for Sentry {
         format!("sntry-mock-{}", Random::new(seed, "sentry token").hex(24))
     }
 
-    fn state(seed: u64) -> State {
+    fn state(seed: u64, extra: Extra) -> State {
         let mut state = State {
             ids: Ids::new(seed),
             activities: Table::default(),
@@ -185,6 +224,7 @@ impl Fixture for Sentry {
         traces::seed(&mut state);
         replays::seed(&mut state);
         issue_fixtures::seed(&mut state, Random::new(seed, "issues"));
+        extra::seed(&mut state, seed, extra);
         state
     }
 

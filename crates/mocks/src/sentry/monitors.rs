@@ -8,7 +8,7 @@ use super::{
 };
 use crate::fields::{Field, Form, Mode};
 use crate::http::{Answer, Call, Reply};
-use crate::route::{Route, get, put};
+use crate::route::{Route, delete, get, put};
 use crate::table::{Columns as _, Row, row};
 
 const OF_ORGANIZATION: &str =
@@ -21,8 +21,10 @@ pub(super) fn routes() -> Vec<Route<State>> {
         get("/organizations/{organization_id_or_slug}/monitors/", list),
         get(OF_ORGANIZATION, retrieve),
         put(OF_ORGANIZATION, update),
+        delete(OF_ORGANIZATION, destroy),
         get(OF_PROJECT, retrieve),
         put(OF_PROJECT, update),
+        delete(OF_PROJECT, destroy),
     ]
 }
 
@@ -103,8 +105,30 @@ fn list(state: &State, call: &Call<'_>) -> Answer {
                 && matches_query(monitor, &query)
         })
         .collect();
-    rows.sort_by_key(|monitor| monitor.text("name"));
+    sort(call, &mut rows);
     page::answer(call, &rows, |monitor| view(state, monitor))
+}
+
+/// By name, upwards, unless `sort` and `asc` say otherwise.
+fn sort(call: &Call<'_>, rows: &mut [&Row]) {
+    rows.sort_by_key(|monitor| monitor.text("name"));
+    match call.query("sort").as_deref() {
+        Some("muted") => rows.sort_by_key(|monitor| is_muted(monitor)),
+        Some("status") => rows.sort_by_key(|monitor| {
+            let failing = |it: &Value| it["status"].as_str() == Some("error");
+            !monitor.list("environments").iter().any(failing)
+        }),
+        Some(_) | None => {}
+    }
+    if call.flag("asc") == Some(false) {
+        rows.reverse();
+    }
+}
+
+/// Silenced as a whole: there is an environment, and every one is.
+fn is_muted(monitor: &Row) -> bool {
+    let environments = monitor.list("environments");
+    !environments.is_empty() && environments.iter().all(|it| it["is_muted"] == true)
 }
 
 fn retrieve(state: &State, call: &Call<'_>) -> Answer {
@@ -115,6 +139,10 @@ fn retrieve(state: &State, call: &Call<'_>) -> Answer {
 fn update(state: &mut State, call: &Call<'_>) -> Answer {
     let mut monitor = find(state, call)?;
     let body = snake(&call.body()?)?;
+    if let Some(refusal) = monitor.get("refusal") {
+        let status = refusal["status"].as_u64().and_then(|it| u16::try_from(it).ok());
+        return Err(Reply::json(status.unwrap_or(400), &refusal["body"]));
+    }
     let mut form = read(state, &monitor, &body)?;
     let config = match body.get("config").and_then(Value::as_object) {
         Some(sent) => {
@@ -150,6 +178,21 @@ fn update(state: &mut State, call: &Call<'_>) -> Answer {
     }
     state.monitors.insert(monitor.text("id"), monitor.clone());
     Ok(Reply::json(200, &view(state, &monitor)))
+}
+
+/// Answered before it is done, in the real one; or one environment only, where that is named.
+fn destroy(state: &mut State, call: &Call<'_>) -> Answer {
+    let mut monitor = find(state, call)?;
+    let named = call.queries("environment");
+    if named.is_empty() {
+        state.monitors.remove(monitor.text("id"));
+    } else {
+        let mut environments = monitor.list("environments").to_vec();
+        environments.retain(|it| !named.iter().any(|name| it["name"].as_str() == Some(name)));
+        monitor.set("environments", environments);
+        state.monitors.insert(monitor.text("id"), monitor.clone());
+    }
+    Ok(Reply::empty(202))
 }
 
 fn read(state: &State, monitor: &Row, body: &Map<String, Value>) -> Result<Form, Reply> {
@@ -204,7 +247,6 @@ pub(super) fn find(state: &State, call: &Call<'_>) -> Result<Row, Reply> {
 fn view(state: &State, monitor: &Row) -> Value {
     let environments: Vec<&Row> =
         monitor.list("environments").iter().filter_map(Value::as_object).collect();
-    let muted = !environments.is_empty() && environments.iter().all(|it| it.truth("is_muted"));
     let environments: Vec<Value> = environments
         .into_iter()
         .map(|it| {
@@ -225,7 +267,7 @@ fn view(state: &State, monitor: &Row) -> Value {
         "name": monitor.text("name"),
         "slug": monitor.text("slug"),
         "status": monitor.text("status"),
-        "isMuted": muted,
+        "isMuted": is_muted(monitor),
         "isUpserting": monitor.truth("is_upserting"),
         "config": monitor.value("config"),
         "dateCreated": monitor.text("date_created"),

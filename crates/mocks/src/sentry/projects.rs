@@ -24,20 +24,26 @@ pub(super) fn seed(state: &mut State) {
         ("lamp-mobile", "react-native", "lamp-keepers"),
     ];
     for (slug, platform, team) in projects {
-        let id = state.ids.number("project", 4_509_871_100_000_000);
-        let team = state.teams.find("slug", team).map(|team| team.value("id"));
-        let columns = json!({
-            "id": id.to_string(),
-            "slug": slug,
-            "name": slug,
-            "platform": platform,
-            "date_created": "2025-01-09T10:10:00Z",
-            "teams": team.into_iter().collect::<Vec<_>>(),
-            "environments": ["production", "staging"],
-            "latest_release": null,
-        });
-        state.projects.insert(id, row(columns));
+        add(state, slug, platform, team);
     }
+}
+
+/// Gives the new project's id.
+pub(super) fn add(state: &mut State, slug: &str, platform: &str, team: &str) -> String {
+    let id = state.ids.number("project", 4_509_871_100_000_000).to_string();
+    let team = state.teams.find("slug", team).map(|team| team.value("id"));
+    let columns = json!({
+        "id": id,
+        "slug": slug,
+        "name": slug,
+        "platform": platform,
+        "date_created": "2025-01-09T10:10:00Z",
+        "teams": team.into_iter().collect::<Vec<_>>(),
+        "environments": ["production", "staging"],
+        "latest_release": null,
+    });
+    state.projects.insert(&id, row(columns));
+    id
 }
 
 fn list(state: &State, call: &Call<'_>) -> Answer {

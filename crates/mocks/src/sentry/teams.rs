@@ -19,15 +19,19 @@ pub(super) fn routes() -> Vec<Route<State>> {
 
 pub(super) fn seed(state: &mut State) {
     for slug in ["web-crew", "api-crew", "dock-oncall", "lamp-keepers"] {
-        let id = state.ids.number("team", 4_509_872_200_000_000);
-        let columns = json!({
-            "id": id.to_string(),
-            "slug": slug,
-            "name": slug,
-            "date_created": "2025-01-09T10:05:00Z",
-        });
-        state.teams.insert(id, row(columns));
+        add(state, slug);
     }
+}
+
+pub(super) fn add(state: &mut State, slug: &str) {
+    let id = state.ids.number("team", 4_509_872_200_000_000);
+    let columns = json!({
+        "id": id.to_string(),
+        "slug": slug,
+        "name": slug,
+        "date_created": "2025-01-09T10:05:00Z",
+    });
+    state.teams.insert(id, row(columns));
 }
 
 /// Teams carry their projects unless `detailed=0`.

@@ -7,14 +7,21 @@ use super::workflow_parts::{self as parts, merge_filters, merge_group};
 use super::{State, not_found, organization, owner, page};
 use crate::fields::{Field, Form, Mode, key};
 use crate::http::{Answer, Call, Reply};
-use crate::route::{Route, get, put};
+use crate::route::{Route, delete, get, post, put};
 use crate::table::{Columns as _, Row, row};
 
 const LIST: &str = "/organizations/{organization_id_or_slug}/workflows/";
 const ONE: &str = "/organizations/{organization_id_or_slug}/workflows/{workflow_id}/";
 
 pub(super) fn routes() -> Vec<Route<State>> {
-    vec![get(LIST, list), put(LIST, update_many), get(ONE, retrieve), put(ONE, update)]
+    vec![
+        get(LIST, list),
+        post(LIST, create),
+        put(LIST, update_many),
+        get(ONE, retrieve),
+        put(ONE, update),
+        delete(ONE, destroy),
+    ]
 }
 
 /// The alert to change, one that resembles it and shares a detector, and one that watches nothing.
@@ -111,10 +118,27 @@ fn add(
     connect(state, &id, detectors);
 }
 
+/// An alert that watches nothing, on or off.
+pub(super) fn add_plain(state: &mut State, name: &str, team: &str, enabled: bool) {
+    add(state, name, team, &Value::Null, 30, &[]);
+    for workflow in state.workflows.rows_mut().filter(|it| it.text("name") == name) {
+        workflow.set("enabled", enabled);
+    }
+}
+
 /// Replaces the detectors of a workflow.
 fn connect(state: &mut State, workflow: &str, detectors: &[String]) {
     state.detector_workflows.retain(|it| it.text("workflow_id") != workflow);
     for detector in detectors {
+        let columns = json!({ "detector_id": detector, "workflow_id": workflow });
+        state.detector_workflows.insert(format!("{detector}:{workflow}"), row(columns));
+    }
+}
+
+/// Replaces the workflows of a detector.
+pub(super) fn connect_detector(state: &mut State, detector: &str, workflows: &[String]) {
+    state.detector_workflows.retain(|it| it.text("detector_id") != detector);
+    for workflow in workflows {
         let columns = json!({ "detector_id": detector, "workflow_id": workflow });
         state.detector_workflows.insert(format!("{detector}:{workflow}"), row(columns));
     }
@@ -152,6 +176,44 @@ fn retrieve(state: &State, call: &Call<'_>) -> Answer {
     let organization = organization(state, call)?.text("id");
     let workflow = state.workflows.get(call.value(1)).ok_or_else(not_found)?;
     Ok(Reply::json(200, &view(state, workflow, organization)))
+}
+
+fn create(state: &mut State, call: &Call<'_>) -> Answer {
+    let organization = organization(state, call)?.text("id").to_owned();
+    let body = snake(&call.body()?)?;
+    let sent = read(state, &body)?;
+    let id = state.ids.number("workflow", 7_204_000).to_string();
+    let triggers = body.get("triggers").and_then(Value::as_object).cloned().unwrap_or_default();
+    let filters = body.get("action_filters").and_then(Value::as_array).cloned().unwrap_or_default();
+    let mut workflow = row(json!({
+        "id": id,
+        "enabled": true,
+        "environment": null,
+        "config": {},
+        "owner": null,
+        "created_by": "7001",
+        "date_created": call.now.to_string(),
+        "date_updated": call.now.to_string(),
+        "last_triggered": null,
+        "triggers": merge_group(&mut state.ids, None, &triggers)?,
+        "action_filters": merge_filters(&mut state.ids, &[], &filters)?,
+    }));
+    workflow.extend(sent);
+    let detectors = match body.get("detector_ids") {
+        Some(ids) if !ids.is_null() => known_detectors(state, ids)?,
+        Some(_) | None => Vec::new(),
+    };
+    state.workflows.insert(&id, workflow.clone());
+    connect(state, &id, &detectors);
+    Ok(Reply::json(201, &view(state, &workflow, &organization)))
+}
+
+fn destroy(state: &mut State, call: &Call<'_>) -> Answer {
+    organization(state, call)?;
+    let id = state.workflows.get(call.value(1)).ok_or_else(not_found)?.text("id").to_owned();
+    state.workflows.remove(&id);
+    connect(state, &id, &[]);
+    Ok(Reply::empty(204))
 }
 
 /// Not partial: `enabled` falls back to true, and the lists are matched by id.

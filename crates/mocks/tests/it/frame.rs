@@ -140,14 +140,7 @@ fn the_clock_stands_still_between_writes() {
 }
 
 fn fault(nth: Option<u32>, phase: Phase, action: Action) -> World {
-    let fault = Fault {
-        id: "f".to_owned(),
-        method: "POST".to_owned(),
-        route: "/api/v3/core/users/".to_owned(),
-        nth,
-        phase,
-        action,
-    };
+    let fault = Fault { nth, ..Fault::new("f", "POST", "/api/v3/core/users/", phase, action) };
     World { faults: vec![fault], ..World::authentik() }
 }
 

@@ -1,0 +1,5 @@
+//! The evaluations put to the test: references pass, mutants fail, and for the right reason.
+
+mod population;
+mod properties;
+mod verifiers;
