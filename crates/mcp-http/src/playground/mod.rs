@@ -16,6 +16,10 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::{HeaderMap, HeaderName, HeaderValue, Uri, header};
 use mcp_core::Context;
 use serde_json::{Value, json};
+use server_config::{
+    given::{Environment, Given, SetupError},
+    settings::{Confirm, Settings},
+};
 
 use server_config::{
     given::{Environment, Given, SetupError},
