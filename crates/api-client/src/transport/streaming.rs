@@ -42,7 +42,7 @@ impl Transport {
     /// # Errors
     /// No connection, no head in time, or a redirect.
     pub async fn open(&self, request: &Request, deadline: Instant) -> Result<Streaming, Error> {
-        let limit = self.shared.max_response_bytes;
+        let limit = self.max_response_bytes;
         let trip = Trip {
             route: format!("{} {}", request.method, request.template),
             effect: Effect::Write,
