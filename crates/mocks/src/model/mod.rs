@@ -169,10 +169,9 @@ impl ModelServer {
         let serving = async move {
             let app = Router::new().fallback(serve).with_state(service);
             let serving = async {
-                match TcpListener::from_std(listener) {
+                if let Ok(listener) = TcpListener::from_std(listener) {
                     // It serves until it is dropped.
-                    Ok(listener) => drop(axum::serve(listener, app).await),
-                    Err(_) => {}
+                    drop(axum::serve(listener, app).await);
                 }
             };
             tokio::select! { () = serving => {}, () = stopped.notified() => {} }

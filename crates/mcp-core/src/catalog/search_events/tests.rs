@@ -1,3 +1,5 @@
+//! What is searched for, how it is checked, and how the answer reads.
+
 use api_client::sentry::time::TimeRange;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
