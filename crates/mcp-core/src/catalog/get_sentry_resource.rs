@@ -204,7 +204,13 @@ fn plan(cx: &Call<'_>, organization: &str, resource: Resource) -> Result<Plan, T
         }
         Resource::Conversation { id, project, start, end } => (
             "get_ai_conversation_details",
-            json!({ "conversationId": id, "project": project, "start": start, "end": end }),
+            json!({
+                "conversationId": id,
+                // `-1` is every project.
+                "project": project.filter(|it| it != "-1"),
+                "start": start,
+                "end": end,
+            }),
         ),
         Resource::Replay { id } => {
             ("get_replay_details", json!({ "replayId": checked(Form::Slug, "replay", &id)? }))

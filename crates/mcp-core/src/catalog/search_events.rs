@@ -84,7 +84,9 @@ impl CuratedTool for SearchEvents {
             page.paragraph(FAILED);
         }
         found.show(&mut page, &plan);
-        page.next_steps(next_steps(cx, &plan));
+        if found.shown > 0 {
+            page.next_steps(next_steps(cx, &plan));
+        }
         Ok(page.finish())
     }
 }

@@ -16,6 +16,8 @@ pub(super) fn routes() -> Vec<Route<State>> {
 
 const BERTH: &str = "conv-berth-17";
 const REFUND: &str = "conv-refund-4";
+const BERTH_TRACE: &str = "b0a7b0a7b0a7b0a7b0a7b0a7b0a70017";
+const REFUND_TRACE: &str = "c0a7c0a7c0a7c0a7c0a7c0a7c0a70004";
 /// Seconds since 1970 at which the first one began.
 const BEGIN: f64 = 1_777_881_600.0;
 
@@ -26,7 +28,7 @@ fn list(state: &State, call: &Call<'_>) -> Answer {
     let in_project =
         projects.is_empty() || projects.iter().any(|it| it == "-1" || Some(it.as_str()) == project);
     let query = call.query("query").unwrap_or_default().to_lowercase();
-    let mut rows = vec![berth(state), refund(state)];
+    let mut rows = vec![berth(), refund()];
     rows.retain(|it| {
         let text = Value::Object(it.clone()).to_string().to_lowercase();
         in_project && query.split_whitespace().all(|word| text.contains(word))
@@ -35,7 +37,7 @@ fn list(state: &State, call: &Call<'_>) -> Answer {
     page::answer(call, &shown, |it| Value::Object(it.clone()))
 }
 
-fn berth(state: &State) -> Row {
+fn berth() -> Row {
     row(json!({
         "conversationId": BERTH,
         "flow": ["Harbour assistant"],
@@ -48,7 +50,7 @@ fn berth(state: &State) -> Row {
         "startTimestamp": BEGIN * 1_000.0,
         "endTimestamp": (BEGIN + 9.0) * 1_000.0,
         "traceCount": 1,
-        "traceIds": [trace(state, 0)],
+        "traceIds": [BERTH_TRACE],
         "firstInput": "Is berth 17 free on Saturday?",
         "lastOutput": "I could not reach the berth plan. Please call the harbour office.",
         "user": { "id": "4400", "email": "skipper@boats.test", "username": null, "ip_address": null },
@@ -56,7 +58,7 @@ fn berth(state: &State) -> Row {
     }))
 }
 
-fn refund(state: &State) -> Row {
+fn refund() -> Row {
     row(json!({
         "conversationId": REFUND,
         "flow": [],
@@ -69,19 +71,12 @@ fn refund(state: &State) -> Row {
         "startTimestamp": (BEGIN - 86_400.0) * 1_000.0,
         "endTimestamp": (BEGIN - 86_397.0) * 1_000.0,
         "traceCount": 1,
-        "traceIds": [trace(state, 1)],
+        "traceIds": [REFUND_TRACE],
         "firstInput": "I want my deposit back",
         "lastOutput": "Your deposit is on its way.",
         "user": null,
         "toolNames": [],
     }))
-}
-
-/// The trace of an error, so that a conversation has one that can be looked at.
-fn trace(state: &State, number: usize) -> Value {
-    let mut traces: Vec<&str> = state.events.rows().map(|it| it.text("trace_id")).collect();
-    traces.sort_unstable();
-    traces.get(number).copied().into()
 }
 
 /// Spans in the order they began; an unknown conversation has none.
@@ -91,7 +86,7 @@ fn spans(state: &State, call: &Call<'_>) -> Answer {
         BERTH => berth_spans(state),
         REFUND => vec![span(
             state,
-            1,
+            REFUND_TRACE,
             "c400000000000001",
             -86_400.0,
             3.0,
@@ -134,7 +129,7 @@ fn berth_spans(state: &State) -> Vec<Row> {
     vec![
         span(
             state,
-            0,
+            BERTH_TRACE,
             "b000000000000001",
             0.0,
             9.0,
@@ -146,10 +141,10 @@ fn berth_spans(state: &State) -> Vec<Row> {
                 "gen_ai.usage.total_tokens": 1_460,
             }),
         ),
-        span(state, 0, "b000000000000002", 0.1, 2.0, chat(json!([asked]), looks, 620)),
+        span(state, BERTH_TRACE, "b000000000000002", 0.1, 2.0, chat(json!([asked]), looks, 620)),
         span(
             state,
-            0,
+            BERTH_TRACE,
             "b000000000000003",
             2.2,
             4.5,
@@ -163,15 +158,15 @@ fn berth_spans(state: &State) -> Vec<Row> {
                 "gen_ai.tool.call.arguments": r#"{"berth":17,"day":"saturday"}"#,
             }),
         ),
-        span(state, 0, "b000000000000004", 6.8, 2.1, chat(json!([asked]), sorry, 840)),
+        span(state, BERTH_TRACE, "b000000000000004", 6.8, 2.1, chat(json!([asked]), sorry, 840)),
     ]
 }
 
-fn span(state: &State, trace_number: usize, id: &str, at: f64, seconds: f64, more: Value) -> Row {
+fn span(state: &State, trace: &str, id: &str, at: f64, seconds: f64, more: Value) -> Row {
     let project = state.projects.find("slug", "quay-api").map(|it| it.value("id"));
     let mut span = row(json!({
         "span_id": id,
-        "trace": trace(state, trace_number),
+        "trace": trace,
         "parent_span": null,
         "precise.start_ts": BEGIN + at,
         "precise.finish_ts": BEGIN + at + seconds,
