@@ -12,7 +12,7 @@ mod catalog;
 pub mod code_mode;
 pub mod constraints;
 pub mod context;
-mod conversations;
+mod conversation;
 pub mod definitions;
 pub mod docs;
 pub mod error;

@@ -21,6 +21,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    agents::{AgentFailure, QueryAgent, Question, Translated},
     caller::{Answer, Caller},
     code_mode::policy::Access,
     constraints::Constraints,
@@ -99,6 +100,11 @@ impl Sentry {
         let transport = Transport::new(TransportOptions::new(base.clone())).unwrap();
         self.context.docs = Some(DocsSource::new(Docs::new(transport)).mirrored_at(base));
         self
+    }
+
+    /// Has an agent that always answers this.
+    pub(crate) fn agent(self, answer: Result<Translated, AgentFailure>) -> Self {
+        self.with(|context| context.agent = Some(Arc::new(FakeAgent(answer))))
     }
 
     /// Changes the context in another way.
@@ -215,11 +221,8 @@ pub(crate) fn fault_with(
     body: &str,
 ) -> Fault {
     let content_type = ("content-type".to_owned(), content_type.to_owned());
-    let action = Action::Respond {
-        status,
-        headers: BTreeMap::from([content_type]),
-        body: body.to_owned(),
-    };
+    let action =
+        Action::Respond { status, headers: BTreeMap::from([content_type]), body: body.to_owned() };
     Fault::new("fault", method, route, Phase::Before, action)
 }
 
@@ -330,6 +333,18 @@ impl Clock for Leap {
     async fn sleep(&self, duration: Duration) {
         *self.0.lock().unwrap() += duration;
         tokio::task::yield_now().await;
+    }
+}
+
+/// An agent whose answer is known beforehand.
+#[derive(Debug)]
+struct FakeAgent(Result<Translated, AgentFailure>);
+
+#[async_trait]
+impl QueryAgent for FakeAgent {
+    async fn translate(&self, question: &Question<'_>) -> Result<Translated, AgentFailure> {
+        assert!(!question.organization.is_empty());
+        self.0.clone()
     }
 }
 

@@ -3,7 +3,7 @@
 use api_client::sentry::{Client, time::TimeRange, traces::TraceMeta};
 
 use crate::{
-    conversations,
+    conversation::links,
     error::ToolError,
     render::{
         Page,
@@ -111,15 +111,15 @@ impl TraceTarget<'_> {
         id: &str,
         forest: &Forest,
     ) {
-        if !cx.reach.has(conversations::TOOL) || forest.nodes.is_empty() {
+        if !cx.reach.has(links::TOOL) || forest.nodes.is_empty() {
             return;
         }
-        let mut found = trace::conversations(forest, conversations::MOST);
+        let mut found = trace::conversations(forest, links::MOST);
         if found.is_empty() {
             let time = TimeRange::Last(WINDOW.to_owned());
-            found = conversations::of_trace(sentry, self.organization, id, &time).await;
+            found = links::of_trace(sentry, self.organization, id, &time).await;
         }
-        conversations::add(page, cx, &found);
+        links::add(page, cx, &found);
     }
 
     fn one_span(

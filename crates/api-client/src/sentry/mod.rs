@@ -4,6 +4,7 @@
 //! of another type costs only itself. What names an entity, its id or slug, must be there.
 
 pub mod activities;
+pub mod ai_conversations;
 pub mod alert_rules;
 pub mod attachments;
 pub mod autofix;

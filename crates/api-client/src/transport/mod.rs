@@ -10,6 +10,7 @@ mod reach;
 mod redirect;
 mod response;
 mod retry;
+mod streaming;
 mod tls;
 mod trip;
 mod witness;
@@ -37,6 +38,7 @@ pub use document::{Fetched, MAX_DOCUMENT_BYTES, Validators};
 pub use options::{ProxyOptions, TlsOptions, TransportOptions};
 pub use redirect::RedirectPolicy;
 pub use response::Response;
+pub use streaming::Streaming;
 pub use witness::{Outgoing, Witness};
 
 /// Whether a request changes something. Decides on retries and redirects, whatever the method.

@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    conversations,
+    conversation::links,
     error::ToolError,
     issue::{IssueRef, IssueTarget, Surroundings},
     params::EventId,
@@ -207,7 +207,7 @@ fn beyond_the_event(
             page.item(parts.join(" "));
         }
     }
-    conversations::add(page, cx, &surroundings.conversations);
+    links::add(page, cx, &surroundings.conversations);
 }
 
 fn notes(page: &mut Page, cx: &Call<'_>, name: &str, event: Option<&Event>) {

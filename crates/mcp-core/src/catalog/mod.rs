@@ -20,6 +20,7 @@ mod find_projects;
 mod find_releases;
 mod find_teams;
 mod find_uptime_monitors;
+mod get_ai_conversation_details;
 mod get_alert_rule;
 mod get_dashboard_details;
 mod get_doc;
@@ -46,7 +47,9 @@ mod get_uptime_monitor_details;
 mod laws;
 mod onboarding_status_update;
 mod remove_team_from_project;
+mod search_ai_conversations;
 mod search_docs;
+mod search_events;
 mod search_issue_events;
 mod search_issues;
 mod update_dsn;
@@ -86,6 +89,7 @@ pub(crate) const ALL: &[&dyn Registered] = &[
     // Issues.
     &get_sentry_resource::GetSentryResource,
     &search_issues::SearchIssues,
+    &search_events::SearchEvents,
     &get_issue_details::GetIssueDetails,
     &search_issue_events::SearchIssueEvents,
     &get_event_stacktrace::GetEventStacktrace,
@@ -102,6 +106,9 @@ pub(crate) const ALL: &[&dyn Registered] = &[
     &get_replay_details::GetReplayDetails,
     &get_profile::GetProfile,
     &get_profile_details::GetProfileDetails,
+    // AI conversations.
+    &search_ai_conversations::SearchAiConversations,
+    &get_ai_conversation_details::GetAiConversationDetails,
     // Attachments, documentation, snapshots.
     &get_event_attachment::GetEventAttachment,
     &search_docs::SearchDocs,

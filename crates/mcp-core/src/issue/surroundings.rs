@@ -14,7 +14,7 @@ use futures::join;
 use serde_json::Value;
 
 use crate::{
-    conversations,
+    conversation::links,
     render::event::{self, Frame, Span},
     tool::Call,
 };
@@ -164,7 +164,7 @@ mod tests {
 
 /// Conversations a day around the event, or of the last two weeks.
 async fn conversations(cx: &Call<'_>, target: &IssueTarget, event: Option<&Event>) -> Vec<String> {
-    let Some(event) = event.filter(|_| cx.reach.has(conversations::TOOL)) else {
+    let Some(event) = event.filter(|_| cx.reach.has(links::TOOL)) else {
         return Vec::new();
     };
     let Some(trace) = event::trace_id(event) else { return Vec::new() };
@@ -173,5 +173,5 @@ async fn conversations(cx: &Call<'_>, target: &IssueTarget, event: Option<&Event
         None => TimeRange::Last("14d".to_owned()),
     };
     let sentry = target.sentry.until(Instant::now() + PATIENCE);
-    conversations::of_trace(&sentry, &target.organization, trace, &time).await
+    links::of_trace(&sentry, &target.organization, trace, &time).await
 }

@@ -13,6 +13,7 @@ pub(crate) mod profile;
 #[cfg(test)]
 mod properties;
 pub(crate) mod replay;
+pub(crate) mod rows;
 mod seer;
 mod snapshot;
 pub(crate) mod team;

@@ -6,8 +6,9 @@ use crate::{code_mode::confirm::random_token, tool::Markdown};
 
 use super::event::harmless;
 
-/// The most of a one-line value that is shown, in characters.
+/// The most of a one-line value that is shown, in characters, and of one that is shown as code.
 const LONGEST_INLINE: usize = 300;
+const LONGEST_CODE: usize = 1_000;
 
 /// A page that is being written.
 #[derive(Debug, Default)]
@@ -53,6 +54,23 @@ impl Page {
             Some(value) => self.fact(name, value),
             None => self,
         }
+    }
+
+    /// Adds what was asked for as code, so that it reads as it was written.
+    pub(crate) fn code_fact<'t>(
+        &mut self,
+        name: &str,
+        values: impl IntoIterator<Item = &'t str>,
+    ) -> &mut Self {
+        let values: Vec<String> = values.into_iter().map(code).collect();
+        self.before_item();
+        self.push(format_args!("- **{name}**: {}", values.join(", ")))
+    }
+
+    /// Adds an address, which is of no use when it is cut.
+    pub(crate) fn link(&mut self, name: &str, address: &str) -> &mut Self {
+        self.before_item();
+        self.push(format_args!("- **{name}**: {address}"))
     }
 
     /// Adds how many there are of what is not listed, where there are any.
@@ -135,13 +153,32 @@ impl Page {
 
 /// A fence longer than any run of backticks in the text.
 fn fence_for(text: &str) -> String {
+    "`".repeat(longest_run(text).max(2) + 1)
+}
+
+/// The longest run of backticks.
+fn longest_run(text: &str) -> usize {
     let mut longest = 0;
     let mut run = 0;
     for character in text.chars() {
         run = if character == '`' { run + 1 } else { 0 };
         longest = longest.max(run);
     }
-    "`".repeat(longest.max(2) + 1)
+    longest
+}
+
+/// A value as inline code that backticks in it cannot end.
+fn code(text: &str) -> String {
+    let clean: String = text.chars().map(harmless).collect();
+    let mut text: String = clean.chars().take(LONGEST_CODE).collect();
+    if text.len() < clean.len() {
+        text.push('…');
+    }
+    let fence = "`".repeat(longest_run(&text) + 1);
+    if text.starts_with('`') || text.ends_with('`') {
+        return format!("{fence} {text} {fence}");
+    }
+    format!("{fence}{text}{fence}")
 }
 
 /// A value on one line, without what could lead a reader astray, shortened.
@@ -178,6 +215,15 @@ mod tests {
         let text = page.into_text();
         assert!(text.contains("\n`````text\n"), "{text}");
         assert!(text.trim_end().lines().last().unwrap().len() == 10, "{text}");
+    }
+
+    #[test]
+    fn code_ends_where_it_should() {
+        assert_eq!(code("level:error"), "`level:error`");
+        assert_eq!(code("a`b"), "``a`b``");
+        assert_eq!(code("``"), "``` `` ```");
+        assert_eq!(code("a\nb"), "`a b`");
+        assert_eq!(code(&"x".repeat(2_000)).chars().count(), 1_003);
     }
 
     #[test]

@@ -87,9 +87,12 @@ impl Spec {
             Hidden::InOrganization => cx.constraints.organization.is_none(),
             Hidden::InProject => cx.constraints.project.is_none(),
         };
-        in_mode
-            && cx.skills.has_any(self.skills)
-            && of_use
+        in_mode && of_use && self.is_granted(cx)
+    }
+
+    /// Whether the operator's grant and the session's project allow what it does, shown or not.
+    pub(crate) fn is_granted(&self, cx: &Context) -> bool {
+        cx.skills.has_any(self.skills)
             && cx.constraints.allow(self.requires)
             && (self.effect.is_read_only() || !is_read_only(cx))
     }
@@ -131,6 +134,13 @@ pub(crate) trait CuratedTool: Send + Sync + 'static {
     type Params: DeserializeOwned + JsonSchema + Send;
     /// What it answers: [`Structured`], [`Markdown`], or [`Content`] of several parts.
     type Output: Output;
+
+    /// What the model reads in this session instead of the [`Spec`]'s description, where that
+    /// depends on the session.
+    fn description(cx: &Context) -> Option<String> {
+        let _ = cx;
+        None
+    }
 
     /// Does it.
     fn call(
@@ -298,6 +308,9 @@ pub(crate) trait Registered: Tool + std::fmt::Debug {
     /// What a session is told that is pinned to nothing.
     fn whole_definition(&self) -> Definition;
 
+    /// What this session reads of it, where that is something of its own.
+    fn own_description(&self, cx: &Context) -> Option<String>;
+
     /// Answers as a part of another tool's call, within its time.
     async fn answer(
         &self,
@@ -323,6 +336,10 @@ impl<T: CuratedTool + std::fmt::Debug> Registered for T {
         }
     }
 
+    fn own_description(&self, cx: &Context) -> Option<String> {
+        T::description(cx)
+    }
+
     async fn answer(
         &self,
         call: &Call<'_>,
@@ -341,7 +358,11 @@ impl<T: CuratedTool + std::fmt::Debug> Registered for T {
 #[async_trait]
 impl<T: CuratedTool + std::fmt::Debug> Tool for T {
     fn definition(&self, cx: &Context) -> Definition {
-        self.whole_definition().under(&cx.constraints)
+        let whole = self.whole_definition().under(&cx.constraints);
+        match T::description(cx) {
+            Some(description) => Definition { description, ..whole },
+            None => whole,
+        }
     }
 
     fn output_schema(&self) -> Option<Map<String, Value>> {

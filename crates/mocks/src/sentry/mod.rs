@@ -1,6 +1,7 @@
 //! Sentry with the one organization `harbor-lantern`.
 
 mod activities;
+mod ai_conversations;
 mod alert_rules;
 mod attachments;
 mod autofix;
@@ -27,6 +28,7 @@ mod projects;
 mod releases;
 mod replays;
 mod repositories;
+mod samples;
 mod schedule;
 mod snapshots;
 mod spelling;
@@ -255,6 +257,7 @@ impl Fixture for Sentry {
             issue_events::routes(),
             traces::routes(),
             event_search::routes(),
+            ai_conversations::routes(),
             replays::routes(),
             profiles::routes(),
             issue_fixtures::routes(),
