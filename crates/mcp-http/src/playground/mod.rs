@@ -21,11 +21,6 @@ use server_config::{
     settings::{Confirm, Settings},
 };
 
-use server_config::{
-    given::{Environment, Given, SetupError},
-    settings::{Confirm, Settings},
-};
-
 use crate::{
     app::App,
     endpoint::Peer,
