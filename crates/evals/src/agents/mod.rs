@@ -102,7 +102,8 @@ pub fn find(
         }],
         _ => vec![Member {
             name: name.to_owned(),
-            agent: model(name, options)?.with_context(|| format!("there is no agent `{name}`: the agents are {NAMES}"))?,
+            agent: model(name, options)?
+                .with_context(|| format!("there is no agent `{name}`: the agents are {NAMES}"))?,
             expect: Expect::Pass,
             ungated: false,
         }],

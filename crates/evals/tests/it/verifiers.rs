@@ -55,7 +55,9 @@ fn every_check_is_needed_or_says_why_it_stays() {
         for check in task.checks {
             let excused = task.shared.iter().any(|(id, _)| *id == check.id);
             match (needed.get(check.id), excused) {
-                (None, false) => flaws.push(format!("{}: `{}` alone kills none", task.name, check.id)),
+                (None, false) => {
+                    flaws.push(format!("{}: `{}` alone kills none", task.name, check.id))
+                }
                 (Some(mutants), true) => flaws.push(format!(
                     "{}: `{}` is excused and alone kills {mutants:?}",
                     task.name, check.id
@@ -134,9 +136,8 @@ fn what_a_look_at_the_end_alone_would_let_pass() {
 #[test]
 fn a_mutant_names_checks_that_exist() {
     for task in tasks::ALL {
-        let known = |id: &str| {
-            id == CLAIM || CHECKS.iter().chain(task.checks).any(|it| it.id == id)
-        };
+        let known =
+            |id: &str| id == CLAIM || CHECKS.iter().chain(task.checks).any(|it| it.id == id);
         for mutant in task.mutants {
             assert!(!mutant.expect.is_empty(), "{} {}", task.name, mutant.script.name);
             for id in mutant.expect {
