@@ -265,14 +265,14 @@ const EQUIVALENTS: &[Script] = &[
         &[
             Step::Write(
                 WRITE,
-                &[
-                    (DATE, ""),
-                    (
-                        POST_RELEASE,
-                        "await sentry.request(\"POST\", base, { body: release });
-await sentry.request(\"PUT\", one, { body: { dateReleased: \"2026-05-04T09:30:00Z\" } });",
-                    ),
-                ],
+                &[(DATE, ""), (POST_DEPLOY, "const posted = { ok: true, data: { id: null } };")],
+            ),
+            Step::Write(
+                WRITE,
+                &[(
+                    POST_RELEASE,
+                    "await sentry.request(\"PUT\", one, { body: { dateReleased: \"2026-05-04T09:30:00Z\" } });",
+                )],
             ),
             Step::Read(READ, &[]),
         ],
