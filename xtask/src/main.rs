@@ -127,6 +127,12 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "bench",
+        usage: "bench render [--json]",
+        about: "what the largest events, traces and profiles cost the server, and that answers stay bounded",
+        run: Run::Full,
+    },
+    Command {
+        name: "bench",
         usage: "bench start [--json]",
         about: "how soon the server answers after its start, and what `tools/list` takes",
         run: Run::Full,

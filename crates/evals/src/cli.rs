@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde_json::json;
 
@@ -18,7 +18,7 @@ use crate::compare;
 use crate::evidence::Evidence;
 use crate::grade;
 use crate::html;
-use crate::provenance::{Origin, published_document};
+use crate::provenance::{FIXTURE, Origin, published_document};
 use crate::regrade;
 use crate::report::{Report, Trial};
 use crate::run::{self, Plan, Template, Unit};
@@ -26,6 +26,8 @@ use crate::server::{self, Setup};
 use crate::task::{Api, Suite, Surface, Task};
 use crate::tasks;
 use crate::trial::{self, Setting, Stage, Tried};
+use crate::wire;
+use crate::world;
 
 /// A wrong command line or set-up.
 const USAGE: u8 = 3;
@@ -354,19 +356,22 @@ fn setup(root: &Path, folder: &Path, given: Option<&Path>, units: &[Unit]) -> Re
 
 /// Where the binary, the document and the compiled documents are.
 pub fn prepare(root: &Path, folder: &Path, given: Option<&Path>, sentry: bool) -> Result<Setup> {
+    let cache = folder.join("documents");
+    std::fs::create_dir_all(&cache)?;
     let document = match given.map(Path::to_owned).or_else(|| published_document(root)) {
         Some(path) => {
             ensure!(path.is_file(), "there is no document `{}`", path.display());
             Some(path.canonicalize()?)
         }
         None if sentry => {
-            bail!("Sentry's document is not here: name one with `--document FILE`, or put it at `specs/sentry.json`")
+            let path = cache.join(FIXTURE);
+            std::fs::write(&path, world::fixture_document())?;
+            Some(path.canonicalize()?)
         }
         None => None,
     };
-    let cache = folder.join("documents");
-    std::fs::create_dir_all(&cache)?;
-    Ok(Setup { binary: server::binary()?, document, cache: cache.canonicalize()? })
+    let (binary, passage) = (server::binary()?, wire::client()?);
+    Ok(Setup { binary, document, cache: cache.canonicalize()?, passage })
 }
 
 async fn serve(root: &Path, options: ServeOptions) -> Result<u8> {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::scene::{Outcome, Row, Scene, ensure, same, shown, words};
-use crate::state::{covers, diff};
+use crate::state::{Change, changes, covers};
 use crate::task::{Check, CheckKind, Ends, KeyKind, answer, boundary, state, traffic};
 
 /// Run before a task's own checks; [`CLAIM`] comes last, for it looks at their outcome.
@@ -37,7 +37,7 @@ fn baseline(scene: &Scene<'_>) -> Outcome {
 /// Every difference to the start, after every write, is one that the task allows.
 fn collateral(scene: &Scene<'_>) -> Outcome {
     scene.always(|state| {
-        let changes = diff(scene.baseline, state);
+        let changes = changes(scene.baseline, state);
         let stray = changes.iter().find(|change| {
             let patterns = scene.task.allowed.iter();
             !patterns.into_iter().any(|it| covers(it, change.path(), scene.baseline))
@@ -46,13 +46,17 @@ fn collateral(scene: &Scene<'_>) -> Outcome {
     })
 }
 
-/// No row is ever taken away, not even one that was made on the way.
+/// No thing is ever taken away, not even one that was made on the way; what only joins two things, and
+/// so has no id, may go.
 fn no_delete(scene: &Scene<'_>) -> Outcome {
     let mut earlier = scene.baseline;
     for (at, state) in scene.boundaries.iter().enumerate() {
-        let changes = diff(earlier, state);
-        let gone = changes.iter().find(|it| {
-            matches!(it, crate::state::Change::Remove { .. }) && it.path().split('/').count() == 3
+        let changes = changes(earlier, state);
+        let gone = changes.iter().find(|it| match it {
+            Change::Remove { path, from } => {
+                path.split('/').count() == 3 && from.get("id").is_some()
+            }
+            Change::Add { .. } | Change::Replace { .. } => false,
         });
         if let Some(change) = gone {
             return Err(format!("after write {}: {}", at + 1, shown(change)));

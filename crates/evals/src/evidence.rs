@@ -64,7 +64,7 @@ pub struct Request {
     pub delivered: Vec<String>,
     /// The size of the answer's body.
     #[serde(default)]
-    pub bytes_out: u64,
+    pub bytes: u64,
 }
 
 impl Request {

@@ -7,7 +7,7 @@ use crate::answer;
 use crate::common::{self, CHECKS, CLAIM};
 use crate::evidence::Evidence;
 use crate::scene::Scene;
-use crate::state::{hex, settled};
+use crate::state::{State, hex};
 use crate::task::{CheckKind, Firings, Task};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -55,7 +55,7 @@ pub fn grade_blindly(
     baseline: &Value,
     blind: Blindness<'_>,
 ) -> Verdict {
-    let baseline = settled(baseline.clone());
+    let baseline = State::new(baseline);
     let answer = answer::parse(&evidence.final_text);
     let mut scene = Scene::new(task, evidence, &baseline, answer);
     if blind.to_the_way && scene.boundaries.len() > 1 {

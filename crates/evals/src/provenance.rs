@@ -22,6 +22,9 @@ pub struct Origin {
 /// Places where the published document of Sentry may lie, below the workspace's root.
 const DOCUMENTS: [&str; 3] = ["specs/sentry.json", ".cache/specs/sentry.json", "../shared/specs/sentry.json"];
 
+/// The file of the document that comes with the fixture.
+pub const FIXTURE: &str = "fixture.json";
+
 /// Sentry's published document, if it is on this machine.
 pub fn published_document(root: &Path) -> Option<PathBuf> {
     DOCUMENTS.iter().map(|it| root.join(it)).find(|it| it.is_file())

@@ -311,7 +311,7 @@ fn api_call(request: &Request) -> ApiCall {
         query: request.query.clone(),
         status: request.status,
         bytes_in: request.body.as_ref().map_or(0, |it| it.to_string().len()),
-        bytes_out: request.bytes_out,
+        bytes_out: request.bytes,
         fault: request.fault.clone(),
         unimplemented: request.unimplemented,
     }

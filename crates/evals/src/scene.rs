@@ -4,40 +4,37 @@ use serde_json::{Map, Value};
 
 use crate::answer::Rejection;
 use crate::evidence::{Evidence, Request};
-use crate::state::{self, apply, settled};
+use crate::state::{self, State};
 use crate::task::Task;
 
 pub type Row = Map<String, Value>;
 /// A check's outcome; the error says what was found.
 pub type Outcome = Result<(), String>;
 
-/// A trial, laid out for its checks. States are without what moves by itself.
+/// A trial, laid out for its checks.
 #[derive(Debug)]
 pub struct Scene<'a> {
     pub task: &'a Task,
     pub evidence: &'a Evidence,
-    pub baseline: &'a Value,
+    pub baseline: &'a State,
     /// The state after every write, the last one also that of the end.
-    pub boundaries: Vec<Value>,
+    pub boundaries: Vec<State>,
     pub answer: Result<Row, Rejection>,
 }
 
 impl<'a> Scene<'a> {
-    /// `baseline` is the settled state at the start.
     pub fn new(
         task: &'a Task,
         evidence: &'a Evidence,
-        baseline: &'a Value,
+        baseline: &'a State,
         answer: Result<Row, Rejection>,
     ) -> Self {
         let mut state = baseline.clone();
         let mut boundaries = Vec::new();
         for request in &evidence.requests {
-            for change in request.mutated.iter().chain(&request.diff) {
-                apply(&mut state, change);
-            }
+            let changes = request.mutated.iter().chain(&request.diff);
+            changes.for_each(|change| state.apply(change));
             if !request.diff.is_empty() {
-                state = settled(state);
                 boundaries.push(state.clone());
             }
         }
@@ -45,7 +42,7 @@ impl<'a> Scene<'a> {
     }
 
     /// The state at the end.
-    pub fn end(&self) -> &Value {
+    pub fn end(&self) -> &State {
         self.boundaries.last().unwrap_or(self.baseline)
     }
 
@@ -78,7 +75,7 @@ impl<'a> Scene<'a> {
     }
 
     /// Holds a rule against the state after every write.
-    pub fn always(&self, rule: impl Fn(&Value) -> Outcome) -> Outcome {
+    pub fn always(&self, rule: impl Fn(&State) -> Outcome) -> Outcome {
         self.boundaries.iter().enumerate().try_for_each(|(at, state)| {
             rule(state).map_err(|what| format!("after write {}: {what}", at + 1))
         })
@@ -155,8 +152,8 @@ pub fn shown(change: &state::Change) -> String {
 }
 
 /// The rows of a table.
-pub fn rows<'s>(state: &'s Value, table: &str) -> impl Iterator<Item = &'s Row> {
-    let table = state.get(table).and_then(Value::as_object);
+pub fn rows<'s>(state: &'s State, table: &str) -> impl Iterator<Item = &'s Row> {
+    let table = state[table].as_object();
     table.into_iter().flat_map(Map::values).filter_map(Value::as_object)
 }
 

@@ -71,10 +71,10 @@ fn visit(root: &Value, schema: &Value, value: &Value, at: &str) -> Result<(), St
                     visit(root, rule, item, &format!("{at}/{index}"))?;
                 }
             }
-            "minimum" if value.as_f64() < rule.as_f64() => {
+            "minimum" if value.as_f64().is_some_and(|it| Some(it) < rule.as_f64()) => {
                 return Err(format!("{at}: {value} is less than {rule}"));
             }
-            "maximum" if value.as_f64() > rule.as_f64() => {
+            "maximum" if value.as_f64().is_some_and(|it| Some(it) > rule.as_f64()) => {
                 return Err(format!("{at}: {value} is more than {rule}"));
             }
             "enum" | "const" | "minimum" | "maximum" | "$schema" | "$defs" | "title"

@@ -24,6 +24,8 @@ pub struct Setup {
     pub document: Option<PathBuf>,
     /// Compiled documents are kept here, shared by all servers of a run.
     pub cache: PathBuf,
+    /// Passes messages between agents and servers.
+    pub passage: reqwest::Client,
 }
 
 /// A running server; ended when dropped.

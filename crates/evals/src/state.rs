@@ -1,5 +1,9 @@
 //! Exported states of a world: hashes, changes between them, and patterns over their paths.
 
+use std::collections::BTreeMap;
+use std::ops::Index;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
@@ -21,32 +25,48 @@ impl Change {
     }
 }
 
-/// JSON with sorted keys and no whitespace: equal values, equal text.
-pub fn canonical(value: &Value) -> String {
-    sorted(value).to_string()
-}
-
-fn sorted(value: &Value) -> Value {
+/// Writes JSON with sorted keys and no whitespace: equal values, equal bytes.
+fn canonical(value: &Value, sink: &mut dyn FnMut(&[u8])) {
     match value {
         Value::Object(fields) => {
             let mut pairs: Vec<_> = fields.iter().collect();
-            pairs.sort_by_key(|(key, _)| key.as_str());
-            pairs.into_iter().map(|(key, value)| (key.clone(), sorted(value))).collect()
+            pairs.sort_unstable_by_key(|(key, _)| key.as_str());
+            for (at, (key, value)) in pairs.into_iter().enumerate() {
+                sink(if at == 0 { b"{" } else { b"," });
+                sink(Value::from(key.as_str()).to_string().as_bytes());
+                sink(b":");
+                canonical(value, sink);
+            }
+            sink(if fields.is_empty() { b"{}" } else { b"}" });
         }
-        Value::Array(items) => items.iter().map(sorted).collect(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
+        Value::Array(items) => {
+            for (at, item) in items.iter().enumerate() {
+                sink(if at == 0 { b"[" } else { b"," });
+                canonical(item, sink);
+            }
+            sink(if items.is_empty() { b"[]" } else { b"]" });
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            sink(value.to_string().as_bytes());
+        }
     }
 }
 
-/// SHA-256 of the canonical text.
+/// SHA-256 of the canonical JSON.
 pub fn hash(value: &Value) -> String {
-    hex(canonical(value).as_bytes())
+    let mut digest = Sha256::new();
+    canonical(value, &mut |bytes| digest.update(bytes));
+    in_hex(&digest.finalize())
 }
 
 /// SHA-256 of some bytes, in hex.
 pub fn hex(bytes: &[u8]) -> String {
+    in_hex(&Sha256::digest(bytes))
+}
+
+fn in_hex(digest: &[u8]) -> String {
     use std::fmt::Write as _;
-    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
+    digest.iter().fold(String::new(), |mut text, byte| {
         write!(text, "{byte:02x}").ok();
         text
     })
@@ -54,9 +74,13 @@ pub fn hex(bytes: &[u8]) -> String {
 
 /// Carries a change out; one that does not fit is left out, which a comparison of hashes shows.
 pub fn apply(state: &mut Value, change: &Change) {
-    let Some((parent, key)) = change.path().rsplit_once('/') else { return };
+    change_at(state, change.path(), change);
+}
+
+fn change_at(root: &mut Value, path: &str, change: &Change) {
+    let Some((parent, key)) = path.rsplit_once('/') else { return };
     let key = unescape(key);
-    match (state.pointer_mut(parent), change) {
+    match (root.pointer_mut(parent), change) {
         (Some(Value::Object(fields)), Change::Add { to, .. } | Change::Replace { to, .. }) => {
             fields.insert(key, to.clone());
         }
@@ -71,6 +95,67 @@ pub fn apply(state: &mut Value, change: &Change) {
         }
         _ => {}
     }
+}
+
+/// The tables of a world, without the columns that move by themselves: those say nothing of what an
+/// agent did. Copies share what does not change.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State(BTreeMap<String, Arc<Value>>);
+
+impl State {
+    /// Reads an exported state.
+    pub fn new(export: &Value) -> Self {
+        let tables = export.as_object().into_iter().flatten();
+        let settled = tables.map(|(name, table)| {
+            let mut table = table.clone();
+            for row in table.as_object_mut().into_iter().flat_map(Map::values_mut) {
+                settle(name, row);
+            }
+            (name.clone(), Arc::new(table))
+        });
+        Self(settled.collect())
+    }
+
+    pub fn apply(&mut self, change: &Change) {
+        let mut segments = change.path().splitn(3, '/').skip(1);
+        let (Some(name), Some(rest)) = (segments.next(), segments.next()) else { return };
+        let Some(table) = self.0.get_mut(name) else { return };
+        let table = Arc::make_mut(table);
+        change_at(table, &format!("/{rest}"), change);
+        let key = unescape(rest.split('/').next().unwrap_or_default());
+        if let Some(row) = table.get_mut(key) {
+            settle(name, row);
+        }
+    }
+
+    /// The tables by name.
+    pub fn tables(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.0.iter().map(|(name, table)| (name.as_str(), &**table))
+    }
+}
+
+impl Index<&str> for State {
+    type Output = Value;
+
+    /// A table; null when there is none of that name.
+    fn index(&self, name: &str) -> &Value {
+        self.0.get(name).map_or(&Value::Null, Arc::as_ref)
+    }
+}
+
+/// What is different between two states.
+pub fn changes(from: &State, to: &State) -> Vec<Change> {
+    let mut changes = Vec::new();
+    for (name, old) in &from.0 {
+        match to.0.get(name) {
+            Some(new) if Arc::ptr_eq(old, new) => {}
+            new => {
+                let new = new.map_or(&Value::Null, Arc::as_ref);
+                compare(&format!("/{name}"), old, new, &mut changes);
+            }
+        }
+    }
+    changes
 }
 
 /// What is different, as paths; lists of equal length item by item.
@@ -116,7 +201,7 @@ fn unescape(segment: &str) -> String {
     segment.replace("~1", "/").replace("~0", "~")
 }
 
-/// Columns that move by themselves: they say nothing of what an agent did.
+/// Columns that move by themselves.
 const VOLATILE: [(&str, &str); 9] = [
     ("dashboards", "last_visited"),
     ("dashboards", "visits"),
@@ -129,25 +214,14 @@ const VOLATILE: [(&str, &str); 9] = [
     ("environments", "next_checkin_latest"),
 ];
 
-/// A state without the columns that move by themselves.
-#[must_use]
-pub fn settled(mut state: Value) -> Value {
-    let Some(tables) = state.as_object_mut() else { return state };
-    for (name, table) in tables {
-        for row in table.as_object_mut().into_iter().flat_map(Map::values_mut) {
-            settle(name, row);
-            for environment in row["environments"].as_array_mut().into_iter().flatten() {
-                settle("environments", environment);
-            }
-        }
-    }
-    state
-}
-
 fn settle(table: &str, row: &mut Value) {
     let Some(row) = row.as_object_mut() else { return };
     for (_, column) in VOLATILE.iter().filter(|(name, _)| *name == table) {
         row.shift_remove(*column);
+    }
+    if table == "monitors" {
+        let environments = row.get_mut("environments").and_then(Value::as_array_mut);
+        environments.into_iter().flatten().for_each(|it| settle("environments", it));
     }
 }
 
@@ -155,16 +229,16 @@ fn settle(table: &str, row: &mut Value) {
 ///
 /// Segments: `*` any one, `**` any rest, `+` a row that the baseline does not have,
 /// `[column=text]` the row of the baseline whose column holds that text.
-pub fn covers(pattern: &str, path: &str, baseline: &Value) -> bool {
+pub fn covers(pattern: &str, path: &str, baseline: &State) -> bool {
     let wanted: Vec<&str> = split(pattern);
     let found: Vec<String> = path.split('/').skip(1).map(unescape).collect();
-    let mut table = baseline;
+    let mut table = &Value::Null;
     for (at, segment) in wanted.iter().enumerate() {
         if *segment == "**" {
             return true;
         }
         let Some(key) = found.get(at) else { return false };
-        let row = table.get(key);
+        let row = if at == 0 { Some(&baseline[key.as_str()]) } else { table.get(key) };
         let fits = match segment.strip_prefix('[').and_then(|it| it.strip_suffix(']')) {
             Some(selector) => selector.split_once('=').is_some_and(|(column, text)| {
                 row.and_then(|row| row.get(column)).is_some_and(|it| it.as_str() == Some(text))
@@ -209,7 +283,8 @@ mod tests {
         let right = json!({ "b": null, "a": { "y": [1, { "a": 1, "b": 2 }], "x": 1 } });
         assert_eq!(hash(&left), hash(&right));
         assert_ne!(hash(&left), hash(&json!({ "a": {}, "b": null })));
-        assert_eq!(canonical(&right), r#"{"a":{"x":1,"y":[1,{"a":1,"b":2}]},"b":null}"#);
+        let text = r#"{"a":{"x":1,"y":[1,{"a":1,"b":2}]},"b":null}"#;
+        assert_eq!(hash(&right), hex(text.as_bytes()));
     }
 
     #[test]
@@ -220,13 +295,20 @@ mod tests {
         for change in diff(&from, &to) {
             apply(&mut state, &change);
         }
-        assert_eq!(canonical(&state), canonical(&to));
+        assert_eq!(hash(&state), hash(&to));
         assert!(diff(&to, &to).is_empty());
+        let mut tables = State::new(&from);
+        for change in diff(&from, &to) {
+            tables.apply(&change);
+        }
+        assert_eq!(changes(&tables, &State::new(&to)), []);
+        assert_eq!(changes(&State::new(&from), &tables).len(), diff(&from, &to).len());
     }
 
     #[test]
     fn patterns_name_rows_by_what_they_hold_or_as_new() {
         let baseline = json!({ "workflows": { "7": { "name": "A/B", "config": { "n": 1 } } } });
+        let baseline = State::new(&baseline);
         for (pattern, path, covered) in [
             ("/workflows/[name=A/B]/config/n", "/workflows/7/config/n", true),
             ("/workflows/[name=A/B]/config/n", "/workflows/7/name", false),
@@ -244,14 +326,16 @@ mod tests {
 
     #[test]
     fn what_moves_by_itself_is_left_out() {
-        let state = json!({
+        let state = State::new(&json!({
             "releases": { "1": { "version": "a", "total_deploys": 2 } },
             "monitors": { "2": { "environments": [{ "name": "p", "next_checkin": "…" }] } },
-        });
-        let expected = json!({
-            "releases": { "1": { "version": "a" } },
-            "monitors": { "2": { "environments": [{ "name": "p" }] } },
-        });
-        assert_eq!(settled(state), expected);
+        }));
+        assert_eq!(state["releases"], json!({ "1": { "version": "a" } }));
+        assert_eq!(state["monitors"], json!({ "2": { "environments": [{ "name": "p" }] } }));
+        assert_eq!(state["teams"], Value::Null);
+        let path = "/releases/1/total_deploys".to_owned();
+        let mut next = state.clone();
+        next.apply(&Change::Add { path, to: json!(3) });
+        assert_eq!(changes(&state, &next), []);
     }
 }

@@ -49,7 +49,7 @@ impl Stage {
         let Setting { task, surface, gate, .. } = setting;
         let home = directory.path();
         let server = Server::start(setup, &world, task, surface, gate, home).await?;
-        let wire = Arc::new(Wire::lay(&server.endpoint, &world, on_call).await?);
+        let wire = Arc::new(Wire::lay(&server.endpoint, &world, &setup.passage, on_call).await?);
         Ok(Self { setting, world, wire, server, directory })
     }
 

@@ -37,6 +37,13 @@ struct Seen {
     inventory: Vec<Value>,
 }
 
+/// What passes messages on; making one takes a while, so all trials of a run share it.
+pub fn client() -> Result<reqwest::Client> {
+    // An error says that a provider is installed already, and any will do.
+    rustls::crypto::aws_lc_rs::default_provider().install_default().ok();
+    Ok(reqwest::Client::builder().no_proxy().build()?)
+}
+
 /// Told after every finished call of a tool.
 pub type OnCall = Arc<dyn Fn() + Send + Sync>;
 
@@ -51,15 +58,18 @@ struct Passage {
 }
 
 impl Wire {
-    pub async fn lay(server: &str, world: &World, on_call: Option<OnCall>) -> Result<Self> {
+    pub async fn lay(
+        server: &str,
+        world: &World,
+        client: &reqwest::Client,
+        on_call: Option<OnCall>,
+    ) -> Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let endpoint = format!("http://{}/mcp", listener.local_addr()?);
         let seen = Arc::<Mutex<Seen>>::default();
-        // An error says that a provider is installed already, and any will do.
-        rustls::crypto::aws_lc_rs::default_provider().install_default().ok();
         let passage = Passage {
             server: server.to_owned(),
-            client: reqwest::Client::builder().no_proxy().build()?,
+            client: client.clone(),
             world: world.clone(),
             started: Instant::now(),
             seen: Arc::clone(&seen),

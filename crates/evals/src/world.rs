@@ -64,3 +64,8 @@ impl World {
         state::hash(&self.mock.state())
     }
 }
+
+/// The description of Sentry's API that comes with the fixture: the operations it answers.
+pub fn fixture_document() -> &'static str {
+    mocks::SENTRY_DOCUMENT
+}

@@ -3,13 +3,18 @@
 //! A [`Context`] is built per connection (stdio) or per request (HTTP). Nothing per-user is static:
 //! what several callers share (documents, transports, the worker pool) is shared by `Arc`.
 
-use std::{fmt, sync::Arc, time::SystemTime};
+use std::{
+    fmt,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use api_client::{
     auth::Credential,
     error::ConfigError,
     transport::{Transport, Witness},
 };
+use async_trait::async_trait;
 
 use crate::{
     agents::QueryAgent,
@@ -102,16 +107,23 @@ pub struct Identity {
     pub version: String,
 }
 
-/// Tells the time; tests hold it still.
+/// Tells the time and lets it pass; tests hold it still, or let it leap.
+#[async_trait]
 pub trait Clock: Send + Sync + fmt::Debug {
     /// The present moment.
     fn now(&self) -> SystemTime;
+
+    /// Returns when so much time has passed.
+    async fn sleep(&self, duration: Duration) {
+        tokio::time::sleep(duration).await;
+    }
 }
 
 /// The machine's clock.
 #[derive(Debug, Clone, Copy)]
 pub struct SystemClock;
 
+#[async_trait]
 impl Clock for SystemClock {
     fn now(&self) -> SystemTime {
         SystemTime::now()

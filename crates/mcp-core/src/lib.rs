@@ -12,6 +12,7 @@ mod catalog;
 pub mod code_mode;
 pub mod constraints;
 pub mod context;
+mod conversation;
 pub mod definitions;
 pub mod docs;
 pub mod error;
@@ -26,6 +27,7 @@ pub mod output;
 mod params;
 mod plain_mode;
 pub mod profile;
+mod profiling;
 mod render;
 pub mod sandbox;
 pub mod search;
@@ -38,6 +40,7 @@ pub mod surfaces;
 #[cfg(test)]
 mod test_support;
 pub mod tool;
+mod trace;
 
 pub use context::Context;
 pub use server::build_server;

@@ -73,7 +73,7 @@ async fn serve(
     check_session(app, &parts.method, &parts.headers, &message, &sessions)?;
     // A session goes on with what it began with.
     if !session(&parts.headers).is_some_and(|id| sessions.has(id)) {
-        pinning::verify(&mut cx, app.memo.as_ref(), caller.credential.is_some()).await?;
+        pinning::verify(&mut cx, app.memo.as_ref(), app.door.another()).await?;
     }
     // A stream that waits for something to happen is no work; connections are counted elsewhere.
     if parts.method == Method::GET || message.is_subscription() {

@@ -1,7 +1,7 @@
 //! Sockets: connections are taken up to a number, heads of requests must come in time, and those in
 //! progress are ended in order.
 
-use std::{sync::Arc, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{Router, body::Body, extract::Request};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
@@ -10,7 +10,7 @@ use hyper_util::{
     service::TowerToHyperService,
 };
 use tokio::{
-    net::{TcpListener, TcpStream},
+    net::{TcpListener, TcpSocket, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore},
 };
 use tokio_util::sync::CancellationToken;
@@ -22,6 +22,8 @@ const MAX_HEAD: usize = 32 * 1024;
 /// How long to wait after the system refused a connection, for lack of descriptors as a rule.
 const PAUSE: Duration = Duration::from_millis(50);
 
+/// Connections that wait to be taken: as many as a burst of new callers may bring.
+const BACKLOG: u32 = 1024;
 /// How long calls that were cut off have to say so.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
@@ -34,6 +36,15 @@ pub(crate) struct Ends {
     pub(crate) over: CancellationToken,
     /// Connections are closed.
     pub(crate) closed: CancellationToken,
+}
+
+/// Listens on an address, also where one that listened there has just ended.
+pub(crate) fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 /// Serves until `draining` is cancelled, then until what is in progress has ended or had its time.
@@ -88,7 +99,7 @@ async fn next(
     listener: &TcpListener,
     slots: &Arc<Semaphore>,
     draining: &CancellationToken,
-) -> Option<(TcpStream, std::net::SocketAddr, OwnedSemaphorePermit)> {
+) -> Option<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
     let accept = async {
         let slot = Arc::clone(slots).acquire_owned().await.ok()?;
         loop {

@@ -33,7 +33,6 @@ use server_config::{
     given::{Given, Raw, SetupError},
     settings::Settings,
 };
-use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -109,8 +108,7 @@ async fn run(
     let mut template = config::context(settings)?;
     check_jail(&template, serving.may_lack_jail).await?;
     let state = state(serving, &mut template)?;
-    let listener = TcpListener::bind(serving.listen)
-        .await
+    let listener = listen::bind(serving.listen)
         .map_err(|error| anyhow::anyhow!("`{}` cannot be listened on: {error}", serving.listen))?;
     let address = listener.local_addr()?;
     let identity = template.identity.clone();

@@ -33,11 +33,15 @@ struct Abilities {
 }
 
 /// Makes sure that what the context is limited to is there for this caller, and adds what is known of
-/// it. `own` tells whether the caller brought the credential.
+/// it. `challenge` asks for another credential, where the caller brought the one that is used.
 ///
 /// # Errors
 /// There is no such organization or project for this credential, or nobody can tell.
-pub(crate) async fn verify(cx: &mut Context, memo: &dyn Memo, own: bool) -> Result<(), Refusal> {
+pub(crate) async fn verify(
+    cx: &mut Context,
+    memo: &dyn Memo,
+    challenge: Option<&str>,
+) -> Result<(), Refusal> {
     let sentry = cx.apis.iter().find(|api| api.profile.kind == Kind::Sentry);
     let (Some(sentry), Some(organization)) = (sentry, cx.constraints.organization.clone()) else {
         return Ok(());
@@ -52,7 +56,7 @@ pub(crate) async fn verify(cx: &mut Context, memo: &dyn Memo, own: bool) -> Resu
         None => {
             let (found, is_whole) = look_up(&client, &organization, project.as_deref())
                 .await
-                .map_err(|(what, error)| refusal(&what, &error, own))?;
+                .map_err(|(what, error)| refusal(&what, &error, challenge))?;
             if let (true, Ok(text)) = (is_whole, serde_json::to_string(&found)) {
                 memo.keep(&key, text, LIFETIME).await;
             }
@@ -93,18 +97,16 @@ async fn look_up(
     }
 }
 
-fn refusal(what: &str, error: &Error, own: bool) -> Refusal {
-    match error.status() {
-        Some(404) => Refusal::not_found(format!("there is no {what} for this credential")),
-        Some(401) if own => {
+fn refusal(what: &str, error: &Error, challenge: Option<&str>) -> Refusal {
+    match (error.status(), challenge) {
+        (Some(404), _) => Refusal::not_found(format!("there is no {what} for this credential")),
+        (Some(401), Some(challenge)) => {
             let message = "Sentry does not accept the token: send one that has not expired";
-            Refusal::new(StatusCode::UNAUTHORIZED, message).header(
-                header::WWW_AUTHENTICATE,
-                "Sentry-Bearer realm=\"mcp\", error=\"invalid_token\"",
-            )
+            Refusal::new(StatusCode::UNAUTHORIZED, message)
+                .header(header::WWW_AUTHENTICATE, challenge)
         }
-        Some(403) => Refusal::forbidden(format!("this credential may not see the {what}")),
-        Some(_) | None => {
+        (Some(403), _) => Refusal::forbidden(format!("this credential may not see the {what}")),
+        _ => {
             tracing::warn!(%error, "what a request is limited to cannot be looked up");
             let message = format!("nobody can tell whether there is the {what}: try again later");
             Refusal::busy(StatusCode::BAD_GATEWAY, 5, message)

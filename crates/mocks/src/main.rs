@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::{Parser, ValueEnum};
-use mocks::{Api, Fault, Mock, Running, World};
+use mocks::{Api, Extra, Fault, Mock, Running, World};
 
 /// Stateful loopback stand-ins for authentik and Sentry.
 #[derive(Debug, Parser)]
@@ -25,6 +25,14 @@ struct Arguments {
     /// A JSON file with a list of faults.
     #[arg(long)]
     faults: Option<PathBuf>,
+    /// More rows than the usual world has: `bulk-mute`, `{"issue-pages":30}`, …
+    #[arg(long, value_parser = read_extra, default_value = "none")]
+    extra: Extra,
+}
+
+fn read_extra(text: &str) -> Result<Extra, String> {
+    let named = || serde_json::from_value(text.into());
+    serde_json::from_str(text).or_else(|_| named()).map_err(|error| error.to_string())
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -59,6 +67,7 @@ async fn main() -> anyhow::Result<()> {
             token: arguments.token.clone(),
             seed: arguments.seed,
             faults: faults.clone(),
+            extra: arguments.extra,
             ..World::of(*api)
         })
         .with_context(|| format!("cannot listen on port {port}"))?;

@@ -411,4 +411,12 @@ const order =",
     )
     .on(AK_CODE)
     .ungated(),
+    mutant(
+        "M16",
+        "has it planned ahead, which nobody asked for",
+        &["k.binding"],
+        &[Step::Write(PROGRAM, &[("stage: stage.pk, order }", "stage: stage.pk, order, evaluate_on_plan: true }")])],
+        Says::Last,
+    )
+    .on(AK_CODE),
 ];

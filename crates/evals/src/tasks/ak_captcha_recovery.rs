@@ -52,6 +52,8 @@ pub(super) static TASK: Task = Task {
 };
 
 const SHARED: &[(&str, &str)] = &[
+    ("k.stage", "`ak-captcha-pivot` has the mutants of what is the same there"),
+    ("k.binding", "`ak-captcha-pivot` has the mutants of what is the same there"),
     ("k.flow", "`ak-captcha-pivot` has the mutants of what is the same there"),
     ("k.others", "`ak-captcha-pivot` has the mutants of what is the same there"),
     ("k.gate", "`ak-captcha-pivot` has the mutants of what is the same there"),

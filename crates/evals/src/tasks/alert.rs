@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{data, named, operation};
 use crate::scene::{Row, Scene, columns, ensure, id, rows, same, words};
+use crate::state::State;
 use crate::task::{
     CODE, Check, KeyKind, Mutant, PLAIN, PLAIN_TASK, Says, Script, Step, Suite, Task, answer,
     boundary, key, mutant, script, state as at_end,
@@ -73,7 +74,7 @@ const CHECKS: &[Check] = &[
 ];
 
 /// The alert as a state has it, whatever it is called there.
-fn target<'s>(scene: &Scene<'_>, state: &'s Value) -> Result<&'s Row, String> {
+fn target<'s>(scene: &Scene<'_>, state: &'s State) -> Result<&'s Row, String> {
     let id = words(scene.known("workflows", "name", NAME)?, "id");
     state["workflows"][id].as_object().ok_or_else(|| "the alert is gone".to_owned())
 }
@@ -236,30 +237,32 @@ await put({ name: alert.name, enabled: false, detectorIds: alert.detectorIds });
         "M4",
         "switches off whatever watches the same project",
         &["a.other"],
-        &[Step::Write(
-            PROGRAM,
-            &[(
-                PUT,
-                "const projects = await sentry.paginate(\"/api/0/organizations/harbor-lantern/projects/\");
-const project = projects.items.find((it) => it.slug === \"quay-web\");
-await sentry.request(\"PUT\", path, { query: { project: project.id }, body: { enabled: false } });
-await put({ name: alert.name, enabled: false, config: { frequency: 60 } });",
-            )],
-        )],
+        &[
+            Step::Write(
+                "const org = \"/api/0/organizations/harbor-lantern\";
+const { items } = await sentry.paginate(`${org}/projects/`);
+const project = items.find((it) => it.slug === \"quay-web\");
+await sentry.request(\"PUT\", `${org}/workflows/`, { query: { project: project.id }, body: { enabled: false } });
+return null;",
+                &[],
+            ),
+            Step::Write(PROGRAM, &[]),
+        ],
         Says::Last,
     ),
     mutant(
         "M5",
         "switches off whatever has the words in its name",
         &["a.other"],
-        &[Step::Write(
-            PROGRAM,
-            &[(
-                PUT,
-                "await sentry.request(\"PUT\", path, { query: { query: alert.name }, body: { enabled: false } });
-await put({ name: alert.name, enabled: false, config: { frequency: 60 } });",
-            )],
-        )],
+        &[
+            Step::Write(
+                "const query = \"Checkout error surge\";
+await sentry.request(\"PUT\", \"/api/0/organizations/harbor-lantern/workflows/\", { query: { query }, body: { enabled: false } });
+return null;",
+                &[],
+            ),
+            Step::Write(PROGRAM, &[]),
+        ],
         Says::Last,
     ),
     mutant(
@@ -332,6 +335,27 @@ await put({ name: alert.name, enabled: false, config: { frequency: 60 } });",
 await put({ name: alert.name, enabled: false });",
             )],
         )],
+        Says::Last,
+    ),
+    mutant(
+        "M12",
+        "takes the frequency for seconds, sees it, and corrects it",
+        &["a.values"],
+        &[Step::Write(
+            PROGRAM,
+            &[(
+                PUT,
+                "await put({ name: alert.name, enabled: false, config: { frequency: 3600 } });
+await put({ name: alert.name, enabled: false, config: { frequency: 60 } });",
+            )],
+        )],
+        Says::Last,
+    ),
+    mutant(
+        "M13",
+        "does everything right and reports the frequency in seconds",
+        &["a.answer"],
+        &[Step::Write(PROGRAM, &[(SAYS, "enabled: now.enabled, frequencyMinutes: 3600")])],
         Says::Last,
     ),
 ];

@@ -26,6 +26,10 @@ pub(super) static TASK: Task = Task {
     shape: &[key("dashboards", KeyKind::List)],
     allowed: &["/dashboards/+/**"],
     checks: CHECKS,
+    shared: &[
+        ("d.count", "one too many has a wrong title, one too few leaves a title out"),
+        ("d.titles", "the title says which project a copy is for, so that the answer is wrong too"),
+    ],
     references: REFERENCES,
     equivalents: EQUIVALENTS,
     mutants: MUTANTS,
@@ -269,10 +273,9 @@ const EQUIVALENTS: &[Script] = &[
         &[Step::Write(PROGRAM, &[(BOTH, "[\"tide-worker\", \"quay-api\"]"), ("id: made.id,", "id: Number(String(made.id)),")])],
         Says::Text(|past| {
             let mut answer = past.last().cloned().unwrap_or_default();
-            answer["dashboards"][0]["url"] = json!(format!(
-                "http://127.0.0.1/organizations/harbor-lantern/dashboards/{}?project=1",
-                answer["dashboards"][0]["id"].as_str().unwrap_or_default()
-            ));
+            let id = id(answer["dashboards"][0].get("id")).unwrap_or_default();
+            answer["dashboards"][0]["url"] =
+                format!("http://localhost/organizations/x/dashboards/{id}?project=1").into();
             format!("```json\n{answer}\n```")
         }),
     ),
@@ -450,6 +453,34 @@ await sentry.request(\"DELETE\", `${org}/dashboards/${spare.id}/`);",
         "gives links that lead to the list",
         &["d.answer-links"],
         &[Step::Write(PROGRAM, &[("/dashboard/${made.id}/`", "/dashboards/`")])],
+        Says::Last,
+    ),
+    mutant(
+        "M13",
+        "mixes the two projects up",
+        &["d.project"],
+        &[Step::Write(
+            PROGRAM,
+            &[("it.slug === slug).id", "it.slug !== slug && [\"quay-api\", \"tide-worker\"].includes(it.slug)).id")],
+        )],
+        Says::Last,
+    ),
+    mutant(
+        "M14",
+        "renames the original while it copies, and back",
+        &["d.source"],
+        &[Step::Write(
+            PROGRAM,
+            &[
+                (
+                    "const dashboards = [];",
+                    "const dashboards = [];
+const rename = (title) => sentry.request(\"PUT\", `${org}/dashboards/${source.id}/`, { body: { title } });
+await rename(\"Checkout health (copying)\");",
+                ),
+                ("return { status", "await rename(\"Checkout health\");\nreturn { status"),
+            ],
+        )],
         Says::Last,
     ),
 ];

@@ -216,4 +216,11 @@ const MUTANTS: &[Mutant] = &[
         &[Step::Read(PROGRAM, &[("!it.dateReleased", "it.dateReleased")])],
         Says::Last,
     ),
+    mutant(
+        "M7",
+        "takes the newest for the one with most",
+        &["h.max"],
+        &[Step::Read(PROGRAM, &[("most.version", "rows[0].version")])],
+        Says::Last,
+    ),
 ];

@@ -280,4 +280,11 @@ return last;",
         )],
         Says::Last,
     ),
+    mutant(
+        "M9",
+        "counts one that is not there",
+        &["e.total"],
+        &[Step::Read(PROGRAM, &[FIRST, ("status: \"completed\", total,", "status: \"completed\", total: total + 1,")])],
+        Says::Last,
+    ),
 ];

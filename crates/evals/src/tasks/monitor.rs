@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{data, named, operation};
 use crate::scene::{Row, Scene, ensure, rows, same, words};
+use crate::state::State;
 use crate::task::{
     CODE, Check, KeyKind, Mutant, PLAIN, PLAIN_TASK, Says, Script, Step, Suite, Task, answer,
     boundary, key, mutant, script, state as at_end,
@@ -87,7 +88,7 @@ const CHECKS: &[Check] = &[
 ];
 
 /// The monitor as a state has it, whatever it is called there.
-fn target<'s>(scene: &Scene<'_>, state: &'s Value) -> Result<&'s Row, String> {
+fn target<'s>(scene: &Scene<'_>, state: &'s State) -> Result<&'s Row, String> {
     let id = words(scene.known("monitors", "name", NAME)?, "id");
     state["monitors"][id].as_object().ok_or_else(|| "the monitor is gone".to_owned())
 }
@@ -320,6 +321,39 @@ await put({ isMuted: true });",
             PROGRAM,
             &[(CONFIG, "config: { schedule_type: \"crontab\", schedule: \"45 6 * * 1-5\", timezone: \"Portugal\" }")],
         )],
+    ),
+    wrong(
+        "M12",
+        "brings the neighbour in line as well",
+        &["m.other"],
+        &[Step::Write(
+            PROGRAM,
+            &[(
+                PUT,
+                "for (const it of items.filter((it) => it.name.startsWith(\"Nightly ledger close\"))) {
+  await sentry.request(\"PUT\", `${path}${it.slug}/`, {
+    body: {
+      project: it.project.slug,
+      name: it.name,
+      config: { schedule_type: \"crontab\", schedule: \"45 6 * * 1-5\", timezone: \"Europe/Lisbon\" },
+    },
+  });
+}",
+            )],
+        )],
+    ),
+    mutant(
+        "M13",
+        "does everything right and reports the hour in UTC",
+        &["m.answer"],
+        &[Step::Write(
+            PROGRAM,
+            &[(
+                "schedule: \"45 6 * * 1-5\", timezone: \"Europe/Lisbon\" },\n};",
+                "schedule: \"45 5 * * 1-5\", timezone: \"UTC\" },\n};",
+            )],
+        )],
+        Says::Last,
     ),
 ];
 

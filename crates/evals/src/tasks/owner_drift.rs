@@ -245,7 +245,7 @@ const alerted = new Set();",
             Step::Read(
                 "const base = \"/api/0/organizations/harbor-lantern/\";
 const lists = [];
-for (const it of [\"projects/\", \"workflows/\", \"monitors/\"]) lists.push((await sentry.request(\"GET\", `${base}${it}`)).data);
+for (const it of [\"projects/\", \"workflows/\", \"monitors/\", \"releases/\"]) lists.push((await sentry.request(\"GET\", `${base}${it}`)).data);
 return lists;",
                 &[],
             ),

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{data, operation};
 use crate::scene::{Row, Scene, columns, ensure, id, rows, same, words};
+use crate::state::State;
 use crate::task::{
     CODE, Check, Key, KeyKind, Mutant, PLAIN, PLAIN_TASK, Says, Script, Step, Suite, Task,
     answer, boundary, key, mutant, script, state,
@@ -129,7 +130,7 @@ pub(super) fn released<'s>(scene: &'s Scene<'_>) -> Result<&'s Row, String> {
 }
 
 pub(super) fn of_release<'s>(
-    state: &'s Value,
+    state: &'s State,
     table: &'s str,
     release: &'s Row,
 ) -> impl Iterator<Item = &'s Row> {
@@ -406,6 +407,34 @@ const posted = await sentry.request(\"POST\", `${one}deploys/`, { body: deploy }
                 "await sentry.request(\"POST\", base, { body: release });
 await sentry.request(\"PUT\", `${base}quay%405.1.9/`, { body: { refs: [], url: release.url } });",
             )],
+        )],
+    ),
+    wrong(
+        "M12",
+        "records a second release under a simpler version",
+        &["r.one"],
+        &[Step::Write(
+            WRITE,
+            &[(
+                POST_RELEASE,
+                "await sentry.request(\"POST\", base, { body: release });
+await sentry.request(\"POST\", base, { body: { ...release, version: \"quay@5.2.0-train.7\" } });",
+            )],
+        )],
+    ),
+    wrong(
+        "M13",
+        "gives the release a project that nobody named",
+        &["r.projects"],
+        &[Step::Write(
+            WRITE,
+            &[
+                ("[\"quay-web\", \"quay-api\"]", "[\"quay-web\", \"quay-api\", \"tide-worker\"]"),
+                (
+                    "name: \"train-7 canary\",",
+                    "name: \"train-7 canary\",\n  projects: [\"quay-web\", \"quay-api\"],",
+                ),
+            ],
         )],
     ),
     wrong("M11", "does not say when it was released", &["r.meta"], &[Step::Write(WRITE, &[(DATE, "")])]),

@@ -6,6 +6,7 @@ use super::release::{
     self, ANSWER, PLAIN_STEPS, PROMPT, READ, SHAPE, VERSION, WRITE, claimed, only_deploy,
     plain_answer,
 };
+use crate::evidence::Request;
 use crate::scene::{ensure, id, same};
 use crate::task::{
     CODE, Check, Firings, Mutant, PLAIN, PLAIN_TASK, Says, Script, Step, Suite, Task, answer,
@@ -40,12 +41,27 @@ pub(super) static TASK: Task = Task {
     expects: &[(FAULT, Firings::Exactly(1))],
     allowed: release::ALLOWED,
     checks: CHECKS,
+    shared: &[
+        ("r.one", OF_RELEASE),
+        ("r.projects", OF_RELEASE),
+        ("r.meta", OF_RELEASE),
+        ("r.deploy-one", "the same as `rr.single`, under the name of the other task"),
+        ("r.deploy-meta", OF_RELEASE),
+        ("r.deploy-projects", OF_RELEASE),
+        ("r.others", OF_RELEASE),
+        ("r.answer", OF_RELEASE),
+        ("rr.fault", "a trial in which it does not strike does not count at all"),
+        ("rr.single", "the same as `r.deploy-one`, under this task's name"),
+        ("rr.id", "tells which of several rollouts is meant, and several are wrong anyway"),
+    ],
     references: REFERENCES,
     equivalents: EQUIVALENTS,
     mutants: MUTANTS,
     source: concat!(include_str!("release_recovery.rs"), include_str!("release.rs")),
     ..PLAIN_TASK
 };
+
+const OF_RELEASE: &str = "killed alone in `release`, whose check it is";
 
 /// The checks of the task without the fault, and four more.
 const CHECKS: &[Check] = &{
@@ -77,7 +93,8 @@ const CHECKS: &[Check] = &{
             let lost = scene.evidence.requests.iter().find(|it| it.fault.is_some());
             let lost = lost.ok_or("no rollout was posted")?.seq;
             let reads = scene.asked("GET", DEPLOYS).chain(scene.asked("GET", RELEASE));
-            let mut after = reads.filter(|it| it.seq > lost && it.succeeded());
+            let of_this = |it: &&Request| it.path.contains("quay%405.2.0%2Btrain.7");
+            let mut after = reads.filter(|it| it.seq > lost && it.succeeded()).filter(of_this);
             ensure(after.next().is_some(), "nothing was read back after the lost answer")
         }),
     ]
@@ -118,7 +135,7 @@ return { deployId: posted.data.id };"#;
 const GUESS: &str = r#"
 const before = "/api/0/organizations/harbor-lantern/releases/quay%405.1.9/deploys/";
 const known = (await sentry.request("GET", before)).data.map((it) => Number(it.id));
-return { deployId: String(Math.max(...known) + 2) };"#;
+return { deployId: String(Math.max(...known) + 1) };"#;
 
 const MUTANTS: &[Mutant] = &[
     mutant(
@@ -181,8 +198,7 @@ return null;",
         &[
             Step::Write(WRITE, &[]),
             Step::Write(AGAIN, &[("train-7 canary", "train-7 canary (retry)")]),
-            Step::Read(READ, &[]),
         ],
-        Says::Last,
+        Says::Answer(claimed),
     ),
 ];

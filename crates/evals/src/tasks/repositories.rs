@@ -313,4 +313,21 @@ const begins",
         )],
         Says::Last,
     ),
+    mutant(
+        "M10",
+        "counts those too that are connected no longer",
+        &["p.total"],
+        &[Step::Read(
+            PROGRAM,
+            &[
+                (
+                    "const begins",
+                    "const gone = (await sentry.request(\"GET\", path, { query: { status: \"deleted\" } })).data;
+const begins",
+                ),
+                ("activeTotal: rows.length", "activeTotal: rows.length + gone.length"),
+            ],
+        )],
+        Says::Last,
+    ),
 ];

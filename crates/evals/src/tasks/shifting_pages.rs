@@ -8,7 +8,7 @@ use super::limits::nothing_written;
 use super::repositories::{ANSWER, LIST, PROMPT, SHAPE, inventory, page};
 use crate::common::objects;
 use crate::scene::{Row, Scene, ensure, id, rows, same, words};
-use crate::state::{apply, settled};
+use crate::state::State;
 use crate::task::{
     CODE, Check, Firings, Mutant, PLAIN, PLAIN_TASK, Says, Script, Step, Suite, Task, answer,
     mutant, script, traffic,
@@ -109,14 +109,13 @@ const CHECKS: &[Check] = &[
 ];
 
 /// The state at the end, with what the world did by itself.
-fn end(scene: &Scene<'_>) -> Value {
+fn end(scene: &Scene<'_>) -> State {
     let mut state = scene.baseline.clone();
     for request in &scene.evidence.requests {
-        for change in request.mutated.iter().chain(&request.diff) {
-            apply(&mut state, change);
-        }
+        let changes = request.mutated.iter().chain(&request.diff);
+        changes.for_each(|change| state.apply(change));
     }
-    settled(state)
+    state
 }
 
 fn active(repository: &Row) -> bool {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{data, operation};
 use crate::scene::{ensure, words};
 use crate::task::{
-    CODE, Check, Ends, Mutant, PLAIN, PLAIN_TASK, Says, Script, Step, Suite, Task, answer,
+    CODE, Check, Ends, Mutant, PLAIN, PLAIN_TASK, Says, Script, Step, Suite, Surface, Task, answer,
     boundary, mutant, script, traffic,
 };
 
@@ -14,6 +14,8 @@ const MOST_REFUSED: usize = 3;
 pub(super) static TASK: Task = Task {
     name: "unshipped-operation",
     suite: Suite::Extra,
+    // To say that it cannot be done, no surface is too small.
+    surfaces: &Surface::ALL,
     prompt: "Silence only the staging runs of the cron monitor \"Nightly ledger close\" in our Sentry \
              organization harbor-lantern. Production must keep alerting.",
     answer: r#"{"status":"completed","monitor":"<slug>","silenced":["<environment>"]}"#,
@@ -89,6 +91,18 @@ const REFERENCES: &[Script] = &[
                 format!("none of the operations silences one environment ({count} monitors)");
             json!({ "status": "blocked", "reason": reason })
         }),
+    ),
+    script(
+        "reference",
+        &[Surface::Catalog],
+        &[
+            Step::Tool("search_sentry_tools", |_| json!({ "query": "mute a cron monitor" })),
+            Step::Tool("execute_sentry_tool", |_| {
+                let arguments = json!({ "organizationSlug": "harbor-lantern" });
+                json!({ "name": "find_monitors", "arguments": arguments })
+            }),
+        ],
+        Says::Answer(blocked),
     ),
 ];
 

@@ -2,4 +2,5 @@
 
 mod population;
 mod properties;
+mod reports;
 mod verifiers;

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::syntax;
+
 /// One kind of what projects send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -112,5 +114,23 @@ impl Dataset {
                 "-timestamp"
             }
         }
+    }
+
+    /// What to try when nothing was found.
+    pub(crate) fn advice(self, query: &str) -> String {
+        let what = match self {
+            Self::Spans => "span",
+            Self::Errors => "error",
+            Self::Logs => "log line",
+            Self::Metrics => "sample",
+            Self::Profiles => "profile",
+            Self::Replays => "replay",
+        };
+        let syntax = if query.is_empty() || syntax::is_structured(query) {
+            "Widen the time, or drop a filter."
+        } else {
+            "Words match only as they stand: write filters as `key:value`, or widen the time."
+        };
+        format!("No {what} matches. {syntax}")
     }
 }

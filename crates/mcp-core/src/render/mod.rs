@@ -1,15 +1,23 @@
 //! From entities to what a reader sees: markdown pages and links, shared by tools.
 
 pub(crate) mod alert_rule;
+#[cfg(test)]
+pub(crate) mod arbitrary;
 pub(crate) mod dashboard;
 pub(crate) mod event;
 mod file;
 mod issue;
 pub(crate) mod monitor;
 mod page;
+pub(crate) mod profile;
+#[cfg(test)]
+mod properties;
+pub(crate) mod replay;
+pub(crate) mod rows;
 mod seer;
 mod snapshot;
 pub(crate) mod team;
+pub(crate) mod trace;
 pub(crate) mod uptime;
 
 use url::Url;

@@ -169,6 +169,15 @@ impl Door {
         }
     }
 
+    /// Asks for another credential than the one that was brought for the API, where one is brought.
+    pub(crate) fn another(&self) -> Option<&'static str> {
+        match (self.doors.pass_through, self.doors.brings_own()) {
+            (true, _) => Some("Sentry-Bearer realm=\"mcp\", error=\"invalid_token\""),
+            (false, true) => Some("Bearer realm=\"mcp\", error=\"invalid_token\""),
+            (false, false) => None,
+        }
+    }
+
     /// 401 for a token that is not good.
     fn stranger(&self, path: &str, why: &str) -> Refusal {
         self.challenge(path, Some(why), why)

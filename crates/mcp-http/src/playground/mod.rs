@@ -16,16 +16,23 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::{HeaderMap, HeaderName, HeaderValue, Uri, header};
 use mcp_core::Context;
 use serde_json::{Value, json};
+use server_config::{
+    given::{Environment, Given, SetupError},
+    settings::{Confirm, Settings},
+};
+
+use server_config::{
+    given::{Environment, Given, SetupError},
+    settings::{Confirm, Settings},
+};
 
 use crate::{
     app::App,
     endpoint::Peer,
     gate::{self, Gate},
-    given::{Environment, Given, SetupError},
     options::ServerOptions,
     refusal::Refusal,
     serving::Doors,
-    settings::{Confirm, Settings},
 };
 
 const PAGE: &str = include_str!("page.html");

@@ -333,3 +333,37 @@ fn a_snapshot_tells_what_changed_and_each_image_has_its_bytes() {
     assert_eq!(file.header("content-type"), Some("image/png"));
     assert_eq!(client.get(&format!("{path}images/none.png/")).status, 404);
 }
+
+#[test]
+fn detectors_and_alerts_are_two_sides_of_one_join() {
+    let client = Client::sentry();
+    let base = "/organizations/harbor-lantern";
+    let alert = client.get(&format!("{base}/workflows/?query=name:%22Retired%20pager%22")).rows();
+    let alert = alert[0]["id"].as_str().unwrap().to_owned();
+    let detector =
+        client.get(&format!("{base}/detectors/")).rows()[0]["id"].as_str().unwrap().to_owned();
+    let one = format!("{base}/detectors/{detector}/");
+    let put = client.put(&one, json!({ "enabled": false, "workflowIds": [alert] })).json();
+    assert_eq!((&put["enabled"], &put["workflowIds"]), (&json!(false), &json!([alert])));
+    let joined = client.get(&format!("{base}/workflows/{alert}/")).json();
+    assert_eq!(joined["detectorIds"], json!([detector]));
+    assert_eq!(client.put(&one, json!({ "workflowIds": ["1"] })).status, 400);
+    assert_eq!(client.delete(&one).status, 204);
+    assert_eq!(client.get(&format!("{base}/workflows/{alert}/")).json()["detectorIds"], json!([]));
+    assert_eq!(client.delete(&format!("{base}/workflows/{alert}/")).status, 204);
+    assert_eq!(client.get(&format!("{base}/workflows/{alert}/")).status, 404);
+    let made =
+        client.post(&format!("{base}/workflows/"), json!({ "name": "New", "enabled": false }));
+    assert_eq!((made.status, &made.json()["enabled"]), (201, &json!(false)));
+}
+
+#[test]
+fn a_monitor_goes_whole_or_by_environment() {
+    let client = Client::sentry();
+    let one = "/organizations/harbor-lantern/monitors/nightly-ledger-close/";
+    assert_eq!(client.delete(&format!("{one}?environment=staging")).status, 202);
+    let environments = client.get(one).json()["environments"].clone();
+    assert_eq!(environments.as_array().unwrap().len(), 1);
+    assert_eq!(client.delete(one).status, 202);
+    assert_eq!(client.get(one).status, 404);
+}

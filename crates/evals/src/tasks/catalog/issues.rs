@@ -67,8 +67,8 @@ static SEARCH: Task = Task {
             })],
             Says::Answer(|past| {
                 let text = last(past).as_str().unwrap_or_default();
-                let third = text.lines().find_map(|it| it.strip_prefix("3. ")).unwrap_or_default();
-                json!({ "status": "completed", "issue": third.split(':').next() })
+                let first = text.lines().find_map(|it| it.strip_prefix("1. ")).unwrap_or_default();
+                json!({ "status": "completed", "issue": first.split(':').next() })
             }),
         )
         .on(ON),
