@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use clap::{Args, Command, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use server_config::cli::{
-    AccessOptions, ApiOptions, Cli, CredentialOptions, LimitOptions, NetworkOptions, SentryOptions,
-    SetupOptions, documented, given,
+    AccessOptions, ApiOptions, Cli, CredentialOptions, LimitOptions, ModelOptions, NetworkOptions,
+    SentryOptions, SetupOptions, documented, given,
 };
 
 const EXAMPLES: &str = "\
@@ -47,6 +47,8 @@ struct Line {
     access: AccessOptions,
     #[command(flatten)]
     sentry: SentryOptions,
+    #[command(flatten)]
+    models: ModelOptions,
     #[command(flatten)]
     network: NetworkOptions,
     #[command(flatten)]
@@ -246,12 +248,23 @@ impl Options {
             credential,
             access,
             sentry,
+            models,
             network,
             limits,
         } = Line::from_arg_matches(&matches)?;
         let given = given(&matches);
-        let shared =
-            Cli { action: None, setup, api, credential, access, sentry, network, limits, given };
+        let shared = Cli {
+            action: None,
+            setup,
+            api,
+            credential,
+            access,
+            sentry,
+            models,
+            network,
+            limits,
+            given,
+        };
         Ok(Self { action, server, callers, load, shared })
     }
 

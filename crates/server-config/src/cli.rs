@@ -15,6 +15,9 @@ const PRODUCT_VARIABLES: &[(&str, &str)] = &[
     ("host", "SENTRY_HOST"),
     ("docs_url", "MCP_URL"),
     ("access_token", "AUTHENTIK_TOKEN, SENTRY_ACCESS_TOKEN, SENTRY_AUTH_TOKEN"),
+    ("agent_provider", "EMBEDDED_AGENT_PROVIDER"),
+    ("openai_model", "OPENAI_MODEL"),
+    ("anthropic_model", "ANTHROPIC_MODEL"),
 ];
 
 const EXAMPLES: &str = "\
@@ -48,6 +51,8 @@ pub struct Cli {
     pub access: AccessOptions,
     #[command(flatten)]
     pub sentry: SentryOptions,
+    #[command(flatten)]
+    pub models: ModelOptions,
     #[command(flatten)]
     pub network: NetworkOptions,
     #[command(flatten)]
@@ -236,6 +241,31 @@ pub struct SentryOptions {
     /// Where the documentation is searched, or `off` [default: https://mcp.sentry.dev]
     #[arg(long, value_name = "URL", alias = "mcp-url")]
     pub docs_url: Option<String>,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "A model that writes Sentry's search queries (off unless named)")]
+pub struct ModelOptions {
+    /// Whose: openai, azure-openai, anthropic or openrouter; the key comes from OPENAI_API_KEY,
+    /// ANTHROPIC_API_KEY or OPENROUTER_API_KEY
+    #[arg(long, value_name = "NAME")]
+    pub agent_provider: Option<String>,
+
+    /// Which of OpenAI's models [default: gpt-5]
+    #[arg(long, value_name = "NAME")]
+    pub openai_model: Option<String>,
+
+    /// Where OpenAI's API is, or one like it; not read from the environment
+    #[arg(long, value_name = "URL")]
+    pub openai_base_url: Option<String>,
+
+    /// Which of Anthropic's models [default: claude-sonnet-4-5]
+    #[arg(long, value_name = "NAME")]
+    pub anthropic_model: Option<String>,
+
+    /// Where Anthropic's API is; not read from the environment
+    #[arg(long, value_name = "URL")]
+    pub anthropic_base_url: Option<String>,
 }
 
 #[derive(Args)]

@@ -18,6 +18,7 @@ use api_client::{
 };
 use mcp_core::{
     Context,
+    agents::Embedded,
     code_mode::{
         confirm::ConfirmMode,
         files::Files,
@@ -33,12 +34,14 @@ use mcp_core::{
     profile::Kind,
     sandbox::{Limits, Pool, PoolOptions},
 };
+use model_client::Model;
 
 use crate::{
     cli::Cli,
     config_file::{ConfigFile, check_secret},
     credential::{CredentialSettings, Token},
     given::{Given, SetupError},
+    models::ModelSettings,
     scheme::{Grant, Scheme},
     script_limits::LimitSettings,
     settings::{
@@ -141,7 +144,24 @@ pub fn context(settings: &Settings) -> Result<Context, SetupError> {
     let builder = builder.confirm(confirm).limits(limits);
     let sentry = settings.apis.iter().find(|api| api.profile.kind == Kind::Sentry);
     let network = sentry.or(settings.apis.first()).map(|api| &api.network);
-    Ok(tools(builder, &settings.tools, network)?.build())
+    let builder = tools(builder, &settings.tools, network)?;
+    Ok(agent(builder, &settings.models, network)?.build())
+}
+
+/// The model behind the search tools, if one was named.
+fn agent(
+    builder: ContextBuilder,
+    settings: &ModelSettings,
+    network: Option<&NetworkSettings>,
+) -> Result<ContextBuilder, SetupError> {
+    let (Some(chosen), Some(network)) = (&settings.chosen, network) else { return Ok(builder) };
+    let mut chosen = chosen.clone();
+    // The caller waits: what does not answer at once is done without.
+    chosen.attempts = 1;
+    chosen.tls = tls(network)?;
+    chosen.proxy = proxy(network);
+    let model = Model::new(chosen).map_err(setup_error)?;
+    Ok(builder.agent(Arc::new(Embedded::new(model))))
 }
 
 /// What is shown and granted.
@@ -241,11 +261,13 @@ fn network_options(
     options.connect_timeout = network.connect_timeout.min(network.timeout);
     options.retries = network.retries;
     options.tls = tls(network)?;
-    options.proxy = network
-        .proxy
-        .as_ref()
-        .map(|proxy| ProxyOptions { url: Secret::new(proxy.text.as_str()), no_proxy: no_proxy() });
+    options.proxy = proxy(network);
     Ok(options)
+}
+
+fn proxy(network: &NetworkSettings) -> Option<ProxyOptions> {
+    let url = |given: &Given| Secret::new(given.text.as_str());
+    network.proxy.as_ref().map(|it| ProxyOptions { url: url(it), no_proxy: no_proxy() })
 }
 
 fn credential(settings: &ApiSettings) -> Result<Credential, SetupError> {

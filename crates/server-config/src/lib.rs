@@ -10,6 +10,7 @@ pub mod config;
 pub mod config_file;
 pub mod credential;
 pub mod given;
+pub mod models;
 pub mod scheme;
 pub mod script_limits;
 pub mod settings;

@@ -15,6 +15,7 @@ use crate::{
     config_file::ConfigFile,
     credential::{self, CredentialSettings},
     given::{Environment, Given, SetupError},
+    models::ModelSettings,
     scheme::Scheme,
     script_limits::LimitSettings,
     tools::{self, ToolSettings},
@@ -30,6 +31,8 @@ pub struct Settings {
     /// What holds for every API.
     pub access: AccessSettings,
     pub tools: ToolSettings,
+    /// The model behind the search tools.
+    pub models: ModelSettings,
     pub files: Vec<FilesSettings>,
     pub confirm: Confirm,
     pub cache: CacheSettings,
@@ -147,6 +150,7 @@ impl Settings {
                 tools::has_sentry(kinds.iter()),
                 &server,
             )?,
+            models: ModelSettings::resolve(&cli.models, tools::has_sentry(kinds.iter()), &server)?,
             files: files(&cli.access, &server)?,
             confirm: confirm(&cli.access, &server)?,
             cache: cache(&cli.api, &server)?,
@@ -161,6 +165,7 @@ impl Settings {
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = self.warnings.clone();
         warnings.extend(self.tools.warnings());
+        warnings.extend(self.models.warning.clone());
         for api in &self.apis {
             if api.address.is_exposed() {
                 warnings.push(format!(

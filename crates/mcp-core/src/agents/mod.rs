@@ -1,12 +1,18 @@
 //! The boundary to an embedded agent: a model of the operator's choice that turns plain words into
 //! Sentry's search syntax. Nothing needs one: without it the caller's own query is used.
 
+#[cfg(feature = "agents")]
+mod embedded;
+
 use std::{fmt, time::Instant};
 
 use api_client::sentry::{Client, time::TimeRange};
 use async_trait::async_trait;
 
 use crate::event_search::Dataset;
+
+#[cfg(feature = "agents")]
+pub use embedded::Embedded;
 
 /// Writes searches for the tools `search_events`, `search_issues` and `search_issue_events`.
 ///

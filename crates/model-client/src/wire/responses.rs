@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Fault, arguments, arguments_text, object, text};
+use super::{Fault, arguments, arguments_text, text};
 use crate::conversation::{Conversation, Message, Reply, Stop, ToolCall, Turn};
 use crate::model::Delta;
 use crate::settings::Settings;
@@ -159,7 +159,7 @@ impl Assembly {
             }
             "response.output_item.done" => self.items.push(event["item"].clone()),
             "response.completed" | "response.incomplete" => {
-                self.response = Some(object(&event["response"]));
+                self.response = event["response"].as_object().cloned();
             }
             _ => {}
         }

@@ -1,5 +1,7 @@
 //! Models of every form, spoken to over real sockets.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
+
 mod agents;
 mod failures;
 mod turns;
