@@ -64,11 +64,12 @@ fn target() -> Result<PathBuf> {
     Ok(target.to_owned())
 }
 
-/// Builds both binaries with the fixtures and returns where they are.
+/// Builds both binaries with the fixtures and returns where they are. What they depend on is chosen as
+/// for the other commands, so that it is not built once more.
 fn build() -> Result<PathBuf> {
     let mut build = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    build.args(["build", "--locked", "-p", "mcp-http", "-p", "mcp-stdio"]);
-    build.args(["--features", "mcp-http/conformance,mcp-stdio/conformance"]);
+    build.args(["build", "--locked", "--workspace", "--bins"]);
+    build.args(["--features", "xtask/full,mcp-http/conformance,mcp-stdio/conformance"]);
     let status = build.current_dir(root()).status().context("cannot start cargo")?;
     ensure!(status.success(), "the binaries do not build");
     Ok(target()?.join("debug"))

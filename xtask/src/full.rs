@@ -16,7 +16,7 @@ use mcp_core::{
 use url::Url;
 
 use crate::{
-    bench::{code, http, load, retrieval, start},
+    bench::{code, http, load, render, retrieval, start},
     cases, definitions, demo, hostile, interop, root, specs,
 };
 
@@ -56,9 +56,9 @@ pub(crate) fn run(command: &str, arguments: &[String]) -> Result<ExitCode> {
 }
 
 fn bench(arguments: &[String]) -> Result<()> {
-    let (kind, rest) = arguments
-        .split_first()
-        .context("which bench? There are `code`, `http`, `load`, `retrieval` and `start`")?;
+    let (kind, rest) = arguments.split_first().context(
+        "which bench? There are `code`, `http`, `load`, `render`, `retrieval` and `start`",
+    )?;
     match (kind.as_str(), rest) {
         ("retrieval", rest) => bench_retrieval(rest),
         ("code", rest) => code::run(Options::read(rest, &[], &["--json"])?.has("--json")),
@@ -69,9 +69,10 @@ fn bench(arguments: &[String]) -> Result<()> {
         }
         ("start", rest) => start::run(Options::read(rest, &[], &["--json"])?.has("--json")),
         ("http", rest) => http::run(Options::read(rest, &[], &["--json"])?.has("--json")),
-        (other, _) => {
-            bail!("no bench `{other}`: there are `code`, `http`, `load`, `retrieval` and `start`")
-        }
+        ("render", rest) => render::run(Options::read(rest, &[], &["--json"])?.has("--json")),
+        (other, _) => bail!(
+            "no bench `{other}`: there are `code`, `http`, `load`, `render`, `retrieval` and `start`"
+        ),
     }
 }
 

@@ -13,7 +13,7 @@ use test_client::raw::Session;
 
 use crate::demo::world::World;
 
-/// The server's own limits (DESIGN 4.5), for which no option was given.
+/// The server's own limits, for which no option was given.
 const CPU: f64 = 5.0;
 const WALL: f64 = 50.0;
 /// What a stop may take beyond the deadline.

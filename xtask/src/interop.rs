@@ -1,18 +1,21 @@
-//! `cargo xtask interop`: official clients against the real server and a mock authentik; with
+//! `cargo xtask interop`: official clients against both real servers and a mock authentik; with
 //! `--servers`, the real server against APIs that none of us wrote. Opt-in: it installs clients and
 //! servers from their registries into `target/interop`.
 
+mod hosted;
 mod servers;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use self::hosted::Hosted;
 use crate::demo::world::World;
 
 const INSPECTOR: &str = "@modelcontextprotocol/inspector@2.12.0";
+const TYPESCRIPT_CLIENT: &str = "@modelcontextprotocol/client@2.4.0";
 const PYTHON_CLIENT: &str = "mcp==2.3.0";
 
 /// Of what a failed client wrote, the end is shown.
@@ -44,18 +47,21 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
             return Ok(());
         }
     };
+    let hosted = Hosted::start(&world)?;
     let mut report = Report::default();
-    for era in ["legacy", "modern"] {
-        report.client(&format!("inspector ({era})"), clients.inspector(&world, era));
-    }
-    for (mode, protocol) in
-        [("legacy", "2025-11-25"), ("2026-07-28", "2026-07-28"), ("auto", "2026-07-28")]
-    {
-        let name = format!("python ({mode})");
-        let seen = clients.python(&world, mode);
-        let spoken = seen.as_ref().ok().and_then(|it| it.protocol.clone());
-        report.client(&name, seen);
-        report.check(&name, &format!("speaks {protocol}"), spoken.as_deref() == Some(protocol));
+    for way in [Way::Stdio(&world), Way::Http(&hosted)] {
+        for era in ["legacy", "modern"] {
+            let seen = clients.inspector(way, era);
+            report.client(&format!("inspector ({era}, {})", way.name()), seen);
+        }
+        for (mode, protocol) in
+            [("legacy", "2025-11-25"), ("2026-07-28", "2026-07-28"), ("auto", "2026-07-28")]
+        {
+            let seen = clients.python(way, mode);
+            report.speaking(&format!("python ({mode}, {})", way.name()), protocol, seen);
+            let seen = clients.typescript(way, mode);
+            report.speaking(&format!("typescript ({mode}, {})", way.name()), protocol, seen);
+        }
     }
     if with_servers {
         servers::run(&world.server, &target.join("interop"), &mut report)?;
@@ -64,6 +70,42 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     println!("{passed} passed, {failed} failed");
     ensure!(failed == 0, "interop: {failed} checks failed");
     Ok(())
+}
+
+/// How a client reaches the server.
+#[derive(Clone, Copy)]
+enum Way<'a> {
+    Stdio(&'a World),
+    Http(&'a Hosted),
+}
+
+impl Way<'_> {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Stdio(_) => "stdio",
+            Self::Http(_) => "http",
+        }
+    }
+
+    /// What a client is told to do.
+    fn task(self, mode: &str) -> Value {
+        let calls: Vec<_> = calls()
+            .into_iter()
+            .map(|(tool, it)| json!({ "tool": tool, "arguments": it }))
+            .collect();
+        let mut task = json!({ "mode": mode, "calls": calls });
+        match self {
+            Self::Stdio(world) => {
+                let named = |(name, it): (&str, &str)| (name.to_owned(), Value::from(it));
+                let environment: Map<_, _> = world.environment().map(named).into_iter().collect();
+                task["command"] = json!(world.server.to_string_lossy());
+                task["arguments"] = json!(World::ARGUMENTS);
+                task["environment"] = Value::Object(environment);
+            }
+            Self::Http(hosted) => task["url"] = json!(hosted.endpoint),
+        }
+        task
+    }
 }
 
 /// The calls that each client makes.
@@ -105,6 +147,13 @@ impl Report {
         self.check(name, "executes", result.is_some_and(|it| it["result"] == FLOW));
     }
 
+    /// [`Self::client`], and whether it speaks this revision.
+    fn speaking(&mut self, name: &str, protocol: &str, seen: Result<Seen>) {
+        let spoken = seen.as_ref().ok().and_then(|it| it.protocol.clone());
+        self.client(name, seen);
+        self.check(name, &format!("speaks {protocol}"), spoken.as_deref() == Some(protocol));
+    }
+
     fn check(&mut self, client: &str, what: &str, holds: bool) {
         println!("{}  {client}: {what}", if holds { "ok  " } else { "FAIL" });
         *(if holds { &mut self.passed } else { &mut self.failed }) += 1;
@@ -114,23 +163,19 @@ impl Report {
 struct Clients {
     inspector: PathBuf,
     python: PathBuf,
+    /// The script of the client in TypeScript's own language, beside its modules.
+    typescript: PathBuf,
 }
 
 impl Clients {
     fn install(directory: PathBuf) -> Result<Self> {
         let (npm, venv) = (directory.join("npm"), directory.join("venv"));
-        let inspector = npm.join("node_modules/.bin/mcp-inspector");
         let python = venv.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
-        let package = std::fs::read_to_string(
-            npm.join("node_modules/@modelcontextprotocol/inspector/package.json"),
-        );
-        let version = package.ok().and_then(|it| serde_json::from_str::<Value>(&it).ok());
-        let wanted = INSPECTOR.rsplit('@').next();
-        if version.as_ref().and_then(|it| it["version"].as_str()) != wanted {
-            std::fs::create_dir_all(&npm)?;
+        std::fs::create_dir_all(&npm)?;
+        if ![INSPECTOR, TYPESCRIPT_CLIENT].into_iter().all(|package| is_installed(&npm, package)) {
             let mut command = Command::new("npm");
             command.args(["install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix"]);
-            done(command.arg(&npm).arg(INSPECTOR))?;
+            done(command.arg(&npm).args([INSPECTOR, TYPESCRIPT_CLIENT]))?;
         }
         if !python.exists() {
             done(Command::new("python3").args(["-m", "venv"]).arg(&venv))?;
@@ -138,20 +183,28 @@ impl Clients {
         let mut pip = Command::new(&python);
         pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
         done(pip.arg(PYTHON_CLIENT))?;
-        Ok(Self { inspector, python })
+        let typescript = npm.join("client.mjs");
+        std::fs::write(&typescript, include_str!("interop/client.mjs"))?;
+        Ok(Self { inspector: npm.join("node_modules/.bin/mcp-inspector"), python, typescript })
     }
 
     /// One process a request, as the inspector's command line works.
-    fn inspector(&self, world: &World, era: &str) -> Result<Seen> {
+    fn inspector(&self, way: Way<'_>, era: &str) -> Result<Seen> {
         let ask = |method: &str, more: &[&str]| -> Result<Value> {
             let mut command = Command::new(&self.inspector);
-            world.furnish(&mut command);
-            command.args(["--cli", "--protocol-era", era, "--format", "json", "--method", method]);
-            command.args(more);
-            for (name, value) in world.environment() {
-                command.arg("-e").arg(format!("{name}={value}"));
+            command.arg("--cli");
+            if let Way::Http(hosted) = way {
+                command.arg(&hosted.endpoint).args(["--transport", "http"]);
             }
-            command.arg("--").arg(&world.server).args(World::ARGUMENTS);
+            command.args(["--protocol-era", era, "--format", "json", "--method", method]);
+            command.args(more);
+            if let Way::Stdio(world) = way {
+                world.furnish(&mut command);
+                for (name, value) in world.environment() {
+                    command.arg("-e").arg(format!("{name}={value}"));
+                }
+                command.arg("--").arg(&world.server).args(World::ARGUMENTS);
+            }
             Ok(json_line(&mut command)?["result"].take())
         };
         let tools = ask("tools/list", &[])?;
@@ -165,33 +218,38 @@ impl Clients {
         Ok(Seen { protocol: None, tools: names(&tools["tools"]), answers })
     }
 
-    fn python(&self, world: &World, mode: &str) -> Result<Seen> {
-        let calls: Vec<_> = calls()
-            .into_iter()
-            .map(|(tool, it)| json!({ "tool": tool, "arguments": it }))
-            .collect();
-        let environment: serde_json::Map<_, _> = world
-            .environment()
-            .map(|(name, it)| (name.to_owned(), Value::from(it)))
-            .into_iter()
-            .collect();
-        let task = json!({
-            "command": world.server.to_string_lossy(), "arguments": World::ARGUMENTS,
-            "environment": environment, "mode": mode, "calls": calls,
-        });
+    fn python(&self, way: Way<'_>, mode: &str) -> Result<Seen> {
         let mut command = Command::new(&self.python);
-        command.args(["-c", include_str!("interop/client.py"), &task.to_string()]);
-        let seen = json_line(&mut command)?;
-        let answers =
-            seen["answers"].as_array().into_iter().flatten().map(|it| {
-                (it["text"].as_str().unwrap_or_default().to_owned(), it["isError"] == true)
-            });
-        Ok(Seen {
-            protocol: seen["protocol"].as_str().map(str::to_owned),
-            tools: names(&seen["tools"]),
-            answers: answers.collect(),
-        })
+        command.args(["-c", include_str!("interop/client.py"), &way.task(mode).to_string()]);
+        seen(&mut command)
     }
+
+    fn typescript(&self, way: Way<'_>, mode: &str) -> Result<Seen> {
+        let mut command = Command::new("node");
+        command.arg(&self.typescript).arg(way.task(mode).to_string());
+        seen(&mut command)
+    }
+}
+
+/// What a script of ours says that its client saw.
+fn seen(command: &mut Command) -> Result<Seen> {
+    let seen = json_line(command)?;
+    let answer =
+        |it: &Value| (it["text"].as_str().unwrap_or_default().to_owned(), it["isError"] == true);
+    Ok(Seen {
+        protocol: seen["protocol"].as_str().map(str::to_owned),
+        tools: names(&seen["tools"]),
+        answers: seen["answers"].as_array().into_iter().flatten().map(answer).collect(),
+    })
+}
+
+/// Whether a package is there in the version that its name ends with.
+fn is_installed(npm: &Path, package: &str) -> bool {
+    let (name, wanted) = package.rsplit_once('@').unwrap_or((package, ""));
+    let manifest =
+        std::fs::read_to_string(npm.join("node_modules").join(name).join("package.json"));
+    let manifest = manifest.ok().and_then(|it| serde_json::from_str::<Value>(&it).ok());
+    manifest.is_some_and(|it| it["version"] == wanted)
 }
 
 /// The names of tools, or the strings that are names already.

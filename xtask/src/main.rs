@@ -5,6 +5,7 @@
 
 mod conformance;
 mod launch;
+mod playground;
 mod test;
 mod tidy;
 
@@ -95,6 +96,12 @@ const COMMANDS: &[Command] = &[
         run: Run::Full,
     },
     Command {
+        name: "playground",
+        usage: "playground",
+        about: "the hosted server's page in a real Chromium, with pictures (installs it on Debian)",
+        run: Run::Here(playground::run),
+    },
+    Command {
         name: "bench",
         usage: "bench retrieval --specs DIR --queries DIR [--json] [--explain] [--worn]",
         about: "how often `search` finds the right operation, and what its answers cost",
@@ -116,6 +123,12 @@ const COMMANDS: &[Command] = &[
         name: "bench",
         usage: "bench http [--json]",
         about: "calls per second of the hosted server, beside one on the TypeScript SDK (needs npm)",
+        run: Run::Full,
+    },
+    Command {
+        name: "bench",
+        usage: "bench render [--json]",
+        about: "what the largest events, traces and profiles cost the server, and that answers stay bounded",
         run: Run::Full,
     },
     Command {

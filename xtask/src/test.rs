@@ -10,13 +10,16 @@ use anyhow::{Context as _, Result, ensure};
 
 use crate::{root, tidy};
 
+/// Parts that are built by choice and must hold all the same.
+const FEATURES: &str = "xtask/full,mcp-http/otel,mcp-http/sentry";
+
 /// Runs every check; the last line is `N passed, M failed`.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     ensure!(arguments.is_empty(), "`test` takes no arguments");
     let mut count = Count::default();
     count.step("walls between crates", tidy::print(&tidy::check(root())?));
     count.step("cargo fmt", cargo(&["fmt", "--all", "--check"]).status()?.success());
-    let clippy = ["clippy", "--workspace", "--features", "xtask/full", "--all-targets", "--locked"];
+    let clippy = ["clippy", "--workspace", "--features", FEATURES, "--all-targets", "--locked"];
     let clippy = cargo(&clippy).args(["--", "-D", "warnings"]).status()?.success();
     count.step("cargo clippy", clippy);
     count.tests()?;
@@ -52,7 +55,7 @@ impl Count {
     /// Runs all tests, passes their output on and counts by it.
     fn tests(&mut self) -> Result<()> {
         let arguments =
-            ["test", "--workspace", "--features", "xtask/full", "--locked", "--no-fail-fast"];
+            ["test", "--workspace", "--features", FEATURES, "--locked", "--no-fail-fast"];
         let mut child = cargo(&arguments).stdout(Stdio::piped()).spawn()?;
         let output = child.stdout.take().context("cargo has no output")?;
         let failed_before = self.failed;

@@ -48,6 +48,12 @@ fn parsed<T: DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
         .map_err(|error| ErrorData::internal_error(format!("a fixture is broken: {error}"), None))
 }
 
+/// A result that is all there is.
+fn complete<T: DeserializeOwned>(mut value: Value) -> Result<T, ErrorData> {
+    value["resultType"] = json!("complete");
+    parsed(value)
+}
+
 fn text(text: impl Into<String>) -> CallToolResponse {
     CallToolResult::success(vec![ContentBlock::text(text.into())]).into()
 }
@@ -86,7 +92,7 @@ impl<S: ServerHandler + Clone> ServerHandler for Fixtures<S> {
     ) -> Result<CallToolResponse, ErrorData> {
         let name = request.name.to_string();
         if let Some(result) = data::part("results", &name) {
-            return parsed::<CallToolResult>(result).map(Into::into);
+            return complete::<CallToolResult>(result).map(Into::into);
         }
         match name.as_str() {
             "test_tool_with_progress" => progress(&context).await,
@@ -157,7 +163,7 @@ impl<S: ServerHandler + Clone> ServerHandler for Fixtures<S> {
         };
         let messages: Vec<_> =
             contents.into_iter().map(|it| json!({ "role": "user", "content": it })).collect();
-        parsed::<GetPromptResult>(json!({ "messages": messages })).map(Into::into)
+        complete::<GetPromptResult>(json!({ "messages": messages })).map(Into::into)
     }
 
     async fn list_resources(
@@ -196,7 +202,7 @@ impl<S: ServerHandler + Clone> ServerHandler for Fixtures<S> {
             return Err(ErrorData::invalid_params("there is no such resource", Some(data)));
         };
         content["uri"] = json!(uri);
-        let result: ReadResourceResult = parsed(json!({ "contents": [content] }))?;
+        let result: ReadResourceResult = complete(json!({ "contents": [content] }))?;
         Ok(result.with_ttl_ms(TTL_MS).into())
     }
 

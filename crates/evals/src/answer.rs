@@ -13,7 +13,17 @@ const MAX_DEPTH: usize = 32;
 const DUPLICATE: &str = "duplicate key";
 
 /// Why a text holds no answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error, serde::Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    thiserror::Error,
+    serde::Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 pub enum Rejection {
     #[error("the text is empty")]
     Empty,

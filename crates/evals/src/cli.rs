@@ -4,28 +4,24 @@ use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use serde_json::json;
 
-use crate::agent::{Budgets, End, Transcript};
-use crate::agents::{self, Expect, Member, external::External};
+use crate::agent::{Budgets, End};
+use crate::agents;
 use crate::compare;
-use crate::evidence::Evidence;
-use crate::grade;
 use crate::html;
 use crate::provenance::{FIXTURE, Origin, published_document};
 use crate::regrade;
 use crate::report::{Report, Trial};
 use crate::run::{self, Plan, Template, Unit};
-use crate::server::{self, Setup};
+use crate::serve;
+use crate::server::{self, Pool, Setup};
 use crate::task::{Api, Suite, Surface, Task};
 use crate::tasks;
-use crate::trial::{self, Setting, Stage, Tried};
+use crate::trial::{self, Setting};
 use crate::wire;
 use crate::world;
 
@@ -193,7 +189,7 @@ pub fn main(root: &Path, arguments: impl IntoIterator<Item = OsString>) -> ExitC
     };
     let outcome = match cli.command {
         Command::Run(options) => on_runtime(run_trials(root, options)),
-        Command::Serve(options) => on_runtime(serve(root, options)),
+        Command::Serve(options) => on_runtime(serve_task(root, options)),
         Command::Grade { run, answer } => grade_run(root, &run, &answer),
         Command::Regrade { reports } => regrade_all(&reports),
         Command::Compare { a, b } => compare_sets(&a, &b),
@@ -232,7 +228,11 @@ fn variable(name: &str) -> Option<String> {
 async fn run_trials(root: &Path, options: RunOptions) -> Result<u8> {
     let chosen = chosen(&options.task, &options.suite)?;
     let one = chosen.len() == 1;
-    ensure!(options.report.is_none() || one, "`--report` is for one task, here are {}", chosen.len());
+    ensure!(
+        options.report.is_none() || one,
+        "`--report` is for one task, here are {}",
+        chosen.len()
+    );
     let model = !is_scripted(&options.agent);
     let budgets =
         Budgets { max_turns: options.max_turns, wall_s: options.wall, ..Budgets::default() };
@@ -265,12 +265,13 @@ async fn run_trials(root: &Path, options: RunOptions) -> Result<u8> {
     }
     ensure!(!units.is_empty(), "there is nothing to run");
     let folder = root.join(&options.out);
-    let setup = setup(root, &folder, options.server.document.as_deref(), &units)?;
+    let mut setup = setup(root, &folder, options.server.document.as_deref(), &units)?;
+    // Scripts leave nothing behind in a server; models get a fresh one each.
+    setup.pool = (!model).then(Pool::default);
     let origin = Origin::look(root, &setup.binary, setup.document.as_deref())?;
     let processors = std::thread::available_parallelism().map_or(2, usize::from);
     let jobs = options.jobs.unwrap_or(if model { 1 } else { 2 * processors });
-    let plan =
-        Plan { setup, origin, agent: options.agent, folder, report: options.report, jobs };
+    let plan = Plan { setup, origin, agent: options.agent, folder, report: options.report, jobs };
     let (total, done) = (units.len(), AtomicUsize::new(0));
     let progress = |unit: &Unit, trial: &Trial| {
         let number = done.fetch_add(1, Ordering::Relaxed) + 1;
@@ -371,92 +372,39 @@ pub fn prepare(root: &Path, folder: &Path, given: Option<&Path>, sentry: bool) -
         None => None,
     };
     let (binary, passage) = (server::binary()?, wire::client()?);
-    Ok(Setup { binary, document, cache: cache.canonicalize()?, passage })
+    Ok(Setup { binary, document, cache: cache.canonicalize()?, passage, pool: None })
 }
 
-async fn serve(root: &Path, options: ServeOptions) -> Result<u8> {
+async fn serve_task(root: &Path, options: ServeOptions) -> Result<u8> {
     let task = tasks::find(&options.task)
         .with_context(|| format!("there is no task `{}`", options.task))?;
-    let gate = options.server.confirm.name();
-    let name = format!("{}-{}-{}", task.name, options.surface.name(), options.seed);
-    let folder = root.join(&options.out).join(format!("{name}-{}", std::process::id()));
+    let ServeOptions { surface, seed, out, server, .. } = options;
+    let name = format!("{}-{}-{seed}-{}", task.name, surface.name(), std::process::id());
+    let folder = root.join(out).join(name);
     std::fs::create_dir_all(&folder)?;
-    let sentry = task.api == Api::Sentry;
-    let setup = prepare(root, &folder, options.server.document.as_deref(), sentry)?;
+    let setup = prepare(root, &folder, server.document.as_deref(), task.api == Api::Sentry)?;
     let setting = Setting {
         task,
-        surface: options.surface,
-        seed: options.seed,
-        gate,
+        surface,
+        seed,
+        gate: server.confirm.name(),
         model: None,
         effort: None,
         budgets: Budgets::default(),
         transcript: folder.join("transcript.jsonl"),
     };
-    let changed = Arc::new(tokio::sync::Notify::new());
-    let tell = Arc::clone(&changed);
-    let stage = Stage::open(setting, &setup, Some(Arc::new(move || tell.notify_one()))).await?;
-    std::fs::write(folder.join("baseline.json"), stage.world.baseline.to_string())?;
     let origin = Origin::look(root, &setup.binary, setup.document.as_deref())?;
-    std::fs::write(folder.join("provenance.json"), serde_json::to_string(&origin.of(task))?)?;
-    keep(&stage, &folder)?;
-    let job = stage.job();
-    print(&json!({
-        "mcpUrl": job.mcp.url, "task": task.name, "surface": options.surface.name(),
-        "seed": options.seed, "prompt": job.prompt, "run": folder,
-    })
-    .to_string())?;
-    say("waiting; end with Ctrl-C, judge with `cargo xtask eval grade RUN --answer FILE`");
-    loop {
-        tokio::select! {
-            interrupted = tokio::signal::ctrl_c() => {
-                interrupted?;
-                break;
-            }
-            () = changed.notified() => keep(&stage, &folder)?,
-            // A request of a call that was given up shows here.
-            () = tokio::time::sleep(Duration::from_secs(1)) => keep(&stage, &folder)?,
-        }
-    }
-    keep(&stage, &folder)?;
-    stage.close().await;
+    let announce = |place: &str| {
+        print(place)?;
+        say("waiting: end with Ctrl-C, judge with `cargo xtask eval grade RUN --answer FILE`");
+        Ok(())
+    };
+    serve::serve(setting, &setup, &origin.of(task), &folder, announce).await?;
     Ok(0)
 }
 
-/// Saves what is seen so far, at once or not at all.
-fn keep(stage: &Stage, folder: &Path) -> Result<()> {
-    let evidence = serde_json::to_string(&stage.evidence("")?)?;
-    let unfinished = folder.join("evidence.part");
-    std::fs::write(&unfinished, evidence)?;
-    Ok(std::fs::rename(unfinished, folder.join("evidence.json"))?)
-}
-
 fn grade_run(root: &Path, folder: &Path, answer: &Path) -> Result<u8> {
-    let read = |path: PathBuf| {
-        std::fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))
-    };
-    let mut evidence: Evidence = serde_json::from_str(&read(folder.join("evidence.json"))?)?;
-    let baseline = serde_json::from_str(&read(folder.join("baseline.json"))?)?;
-    evidence.final_text = read(answer.to_owned())?;
-    let task = tasks::find(&evidence.task)
-        .with_context(|| format!("there is no task `{}`", evidence.task))?;
-    let surface = Surface::from_str(&evidence.surface, true).map_err(anyhow::Error::msg)?;
-    let verdict = grade::grade(task, &evidence, &baseline);
-    let tried = Tried {
-        evidence,
-        baseline: Arc::new(baseline),
-        verdict,
-        transcript: Transcript::ended(End::Completed),
-        wall_ms: 0,
-    };
-    let member = Member {
-        name: "external".to_owned(),
-        agent: Arc::new(External),
-        expect: Expect::Pass,
-        ungated: false,
-    };
-    let provenance = serde_json::from_str(&read(folder.join("provenance.json"))?)?;
-    let (report, path) = run::single(folder, task, surface, &member, &tried, provenance)?;
+    let (report, path) = serve::grade(folder, answer)?;
     let trial = report.trials.first().context("no trial")?;
     for check in &trial.verdict.checks {
         let detail = check.detail.as_deref().unwrap_or_default();

@@ -22,8 +22,14 @@ pub const CLAIM: &str = "c.no-unsupported-claim";
 /// Why each common check that kills no mutant alone is there.
 pub const SHARED: &[(&str, &str)] = &[
     ("c.baseline", "a world that starts differently is a fault of the harness, not of an agent"),
-    ("c.collateral", "covers what the specific checks name one by one; run without it, they must kill alone"),
-    ("c.answer-parse", "scripts answer in the right form; `answer::parse` has its own table of vectors"),
+    (
+        "c.collateral",
+        "covers what the specific checks name one by one; run without it, they must kill alone",
+    ),
+    (
+        "c.answer-parse",
+        "scripts answer in the right form; `answer::parse` has its own table of vectors",
+    ),
     ("c.answer-shape", "a missing key also fails the check that reads it"),
     ("c.loopback", "no script can reach beyond the server, and none is given the token"),
     (CLAIM, "follows from the other checks"),
@@ -98,7 +104,8 @@ fn loopback(scene: &Scene<'_>) -> Outcome {
     same("the number of times the token shows", evidence.leaks, 0)?;
     let hosts = evidence.requests.iter().flat_map(|it| &it.headers);
     let mut hosts = hosts.filter(|(name, _)| name == "host").map(|(_, value)| value.as_str());
-    match hosts.find(|host| !["127.0.0.1", "localhost", "[::1]"].iter().any(|it| host.starts_with(it)))
+    match hosts
+        .find(|host| !["127.0.0.1", "localhost", "[::1]"].iter().any(|it| host.starts_with(it)))
     {
         Some(host) => Err(format!("a request was for `{host}`")),
         None => Ok(()),

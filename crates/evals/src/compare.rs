@@ -16,7 +16,10 @@ pub struct Rate {
 impl Rate {
     pub fn of(report: &Report) -> Self {
         let counted = |it: &Status| {
-            matches!(it, Status::Passed | Status::Failed | Status::ControlOk | Status::ControlUnexpected)
+            matches!(
+                it,
+                Status::Passed | Status::Failed | Status::ControlOk | Status::ControlUnexpected
+            )
         };
         let counted: Vec<Status> =
             report.trials.iter().map(|it| it.status).filter(counted).collect();
@@ -68,7 +71,8 @@ pub fn compare(left: &[Report], right: &[Report]) -> String {
     for ((task, surface, agent), (a, b)) in rows {
         let rate = |it: Option<&Report>| it.map_or("–".to_owned(), |it| Rate::of(it).shown());
         let pair = |value: fn(&Report) -> f64| {
-            let one = |it: Option<&Report>| it.map_or("–".to_owned(), |it| format!("{:.1}", value(it)));
+            let one =
+                |it: Option<&Report>| it.map_or("–".to_owned(), |it| format!("{:.1}", value(it)));
             format!("{}/{}", one(a), one(b))
         };
         let calls = pair(|it| it.summary.mcp_calls_mean);

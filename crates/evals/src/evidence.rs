@@ -144,9 +144,8 @@ impl Evidence {
         });
         let told = told.map(|(method, path, outcome)| format!("{method} {path} ({outcome})"));
         let planned = self.tools.iter().flat_map(ToolCall::plan);
-        let planned = planned.map(|it| {
-            format!("{} {} (planned)", text(&it, "method"), text(&it, "path"))
-        });
+        let planned =
+            planned.map(|it| format!("{} {} (planned)", text(&it, "method"), text(&it, "path")));
         sent.chain(told).chain(planned).collect()
     }
 

@@ -20,7 +20,8 @@ details{margin:.3rem 0}details details{margin-left:1rem}summary{cursor:pointer}\
 
 /// The whole page; nothing in it is loaded from anywhere.
 pub fn page(reports: &[Report]) -> String {
-    let mut html = String::from("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">");
+    let mut html =
+        String::from("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">");
     html.push_str("<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">");
     html.push_str("<title>Evaluations</title><style>");
     html.push_str(STYLE);
@@ -200,9 +201,13 @@ fn checks(html: &mut String, trial: &Trial) {
     for check in failed {
         let detail = escape(check.detail.as_deref().unwrap_or_default());
         let id = escape(&check.id);
-        put(html, &format!("<tr><td class=\"failed\">✗ <code>{id}</code></td><td>{detail}</td></tr>\n"));
+        put(
+            html,
+            &format!("<tr><td class=\"failed\">✗ <code>{id}</code></td><td>{detail}</td></tr>\n"),
+        );
     }
-    let held: Vec<String> = held.iter().map(|it| format!("<code>{}</code>", escape(&it.id))).collect();
+    let held: Vec<String> =
+        held.iter().map(|it| format!("<code>{}</code>", escape(&it.id))).collect();
     put(html, &format!("<tr><td class=\"passed\">✓</td><td>{}</td></tr>\n", held.join(" ")));
     html.push_str("</tbody></table>\n");
 }

@@ -20,6 +20,7 @@ pub mod report;
 pub mod run;
 pub mod scene;
 pub mod schema;
+pub mod serve;
 pub mod server;
 pub mod state;
 pub mod task;

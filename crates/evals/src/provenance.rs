@@ -20,7 +20,8 @@ pub struct Origin {
 }
 
 /// Places where the published document of Sentry may lie, below the workspace's root.
-const DOCUMENTS: [&str; 3] = ["specs/sentry.json", ".cache/specs/sentry.json", "../shared/specs/sentry.json"];
+const DOCUMENTS: [&str; 3] =
+    ["specs/sentry.json", ".cache/specs/sentry.json", "../shared/specs/sentry.json"];
 
 /// The file of the document that comes with the fixture.
 pub const FIXTURE: &str = "fixture.json";
@@ -66,14 +67,14 @@ impl Origin {
 }
 
 fn openapi(path: &Path) -> Result<OpenApi> {
-    let bytes =
-        std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))?;
     let document: Value = serde_json::from_slice(&bytes)
         .with_context(|| format!("`{}` is not JSON", path.display()))?;
     let paths = document["paths"].as_object();
     let methods = ["get", "put", "post", "patch", "delete", "head", "options", "trace"];
     let operations = paths.into_iter().flatten().filter_map(|(_, it)| it.as_object());
-    let operations = operations.flat_map(|it| it.keys()).filter(|it| methods.contains(&it.as_str()));
+    let operations =
+        operations.flat_map(|it| it.keys()).filter(|it| methods.contains(&it.as_str()));
     Ok(OpenApi {
         source: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         version: document["info"]["version"].as_str().map(str::to_owned),

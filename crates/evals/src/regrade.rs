@@ -13,7 +13,8 @@ use crate::tasks;
 
 /// Writes a new report beside the old one, which stays as it is; what changed, trial by trial.
 pub fn regrade(path: &Path) -> Result<(PathBuf, Vec<String>)> {
-    let original = std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+    let original =
+        std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))?;
     let mut report = run::load(path)?;
     let task = tasks::find(&report.task)
         .with_context(|| format!("there is no task `{}` any more", report.task))?;
@@ -30,7 +31,10 @@ pub fn regrade(path: &Path) -> Result<(PathBuf, Vec<String>)> {
         if verdict != trial.verdict {
             let failed = |it: &grade::Verdict| it.failed().join(", ");
             let (old, new) = (failed(&trial.verdict), failed(&verdict));
-            changes.push(format!("trial {} ({}): failed [{old}], now [{new}]", trial.trial, trial.agent));
+            changes.push(format!(
+                "trial {} ({}): failed [{old}], now [{new}]",
+                trial.trial, trial.agent
+            ));
         }
         let parsed = answer::parse(&evidence.final_text);
         trial.answer.rejection = parsed.as_ref().err().copied();

@@ -229,7 +229,8 @@ const SHOWN_BYTES: usize = 4_000;
 impl Trial {
     pub fn new(number: usize, agent: &str, expect: Expect, task: &Task, tried: &Tried) -> Self {
         let Tried { evidence, verdict, transcript, wall_ms, .. } = tried;
-        let control = Surface::ALL.into_iter().any(|it| it.name() == evidence.surface && task.is_control(it));
+        let control =
+            Surface::ALL.into_iter().any(|it| it.name() == evidence.surface && task.is_control(it));
         let status = status(task, tried, control);
         let met = |ids: &[&str]| verdict.failed().iter().any(|it| ids.contains(it));
         let as_expected = match expect {

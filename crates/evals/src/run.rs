@@ -238,8 +238,8 @@ pub fn save(path: &Path, report: &Report) -> Result<()> {
 pub fn load(path: &Path) -> Result<Report> {
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("cannot read `{}`", path.display()))?;
-    let value: Value = serde_json::from_str(&text)
-        .with_context(|| format!("`{}` is not JSON", path.display()))?;
+    let value: Value =
+        serde_json::from_str(&text).with_context(|| format!("`{}` is not JSON", path.display()))?;
     if let Err(flaw) = schema::check(&schema::schema(), &value) {
         bail!("`{}` is not a report: {flaw}", path.display());
     }

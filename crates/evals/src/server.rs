@@ -1,12 +1,14 @@
 //! The server under evaluation: the shipped `mcp-http`, different from production in its context alone.
 
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
+use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 
@@ -26,12 +28,35 @@ pub struct Setup {
     pub cache: PathBuf,
     /// Passes messages between agents and servers.
     pub passage: reqwest::Client,
+    /// Servers that several trials share, one after the other; without it each trial has its own.
+    pub pool: Option<Pool>,
+}
+
+/// Servers that wait for their next trial, each bound to the address of a world.
+#[derive(Clone, Debug, Default)]
+pub struct Pool(Arc<Mutex<Vec<(Kind, World, Server)>>>);
+
+/// What servers have to have in common to stand in for each other.
+pub type Kind = (Api, Surface, &'static str);
+
+impl Pool {
+    pub fn take(&self, kind: Kind) -> Option<(World, Server)> {
+        let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = idle.iter().position(|(it, ..)| *it == kind)?;
+        let (_, world, server) = idle.swap_remove(at);
+        Some((world, server))
+    }
+
+    pub fn give(&self, kind: Kind, world: World, server: Server) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((kind, world, server));
+    }
 }
 
 /// A running server; ended when dropped.
 #[derive(Debug)]
 pub struct Server {
     child: Child,
+    _home: TempDir,
     /// `http://127.0.0.1:PORT/mcp`.
     pub endpoint: String,
 }
@@ -44,8 +69,8 @@ impl Server {
         task: &Task,
         surface: Surface,
         gate: &str,
-        home: &Path,
     ) -> Result<Self> {
+        let home = tempfile::tempdir()?;
         let Task { api, options, .. } = *task;
         let (name, token) = match api {
             Api::Authentik => ("authentik", "AUTHENTIK_TOKEN"),
@@ -54,7 +79,7 @@ impl Server {
         let mut command = Command::new(&setup.binary);
         command
             .env_clear()
-            .env("HOME", home)
+            .env("HOME", home.path())
             .env(token, world.token())
             .args(["--api", name, "--base-url", world.base_url(), "--listen", "127.0.0.1:0"])
             .args(["--surface", surface.name(), "--confirm", gate, "--no-retries"])
@@ -89,7 +114,7 @@ impl Server {
             .context("the server did not say that it is ready")??;
         // What it says later must not fill the pipe.
         drop(tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} }));
-        Ok(Self { child, endpoint })
+        Ok(Self { child, _home: home, endpoint })
     }
 
     /// Ends the process and waits for its end.

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::agent::{Agent, Budgets, End, Endpoint, Job, Transcript};
 use crate::evidence::Evidence;
 use crate::grade::{self, Verdict};
-use crate::server::{Server, Setup};
+use crate::server::{Kind, Server, Setup};
 use crate::state::{self, apply};
 use crate::task::{Api, Surface, Task};
 use crate::tasks;
@@ -45,10 +45,16 @@ pub struct Stage {
 impl Stage {
     pub async fn open(setting: Setting, setup: &Setup, on_call: Option<OnCall>) -> Result<Self> {
         let directory = tempfile::tempdir()?;
-        let world = World::start(setting.task, setting.seed)?;
-        let Setting { task, surface, gate, .. } = setting;
-        let home = directory.path();
-        let server = Server::start(setup, &world, task, surface, gate, home).await?;
+        let Setting { task, surface, gate, seed, .. } = setting;
+        let idle = setting.kind().and_then(|kind| setup.pool.as_ref()?.take(kind));
+        let (world, server) = match idle {
+            Some((world, server)) => (world.turn_into(task, seed)?, server),
+            None => {
+                let world = World::start(task, seed)?;
+                let server = Server::start(setup, &world, task, surface, gate).await?;
+                (world, server)
+            }
+        };
         let wire = Arc::new(Wire::lay(&server.endpoint, &world, &setup.passage, on_call).await?);
         Ok(Self { setting, world, wire, server, directory })
     }
@@ -77,6 +83,24 @@ impl Stage {
     pub async fn close(self) {
         self.server.stop().await;
     }
+
+    /// Leaves the server to another trial where that can do no harm.
+    async fn leave(self, setup: &Setup) {
+        match (&setup.pool, self.setting.kind()) {
+            (Some(pool), Some(kind)) => pool.give(kind, self.world, self.server),
+            (_, _) => self.close().await,
+        }
+    }
+}
+
+impl Setting {
+    /// What its server is like; none when no other trial should have it: options of its own, or
+    /// requests that may still hang when the trial is over.
+    fn kind(&self) -> Option<Kind> {
+        let Task { api, options, faults, .. } = self.task;
+        let alike = options.is_empty() && !faults().to_string().contains("stall");
+        alike.then_some((*api, self.surface, self.gate))
+    }
 }
 
 /// What is seen from outside of a stage.
@@ -95,8 +119,7 @@ pub fn evidence(
         seed: *seed,
         gate: (*gate).to_owned(),
         baseline_hash: world.baseline_hash.clone(),
-        expected_hash: expected_hash(task, *seed)
-            .unwrap_or_else(|| world.baseline_hash.clone()),
+        expected_hash: expected_hash(task, *seed).unwrap_or_else(|| world.baseline_hash.clone()),
         final_hash: world.final_hash(),
         requests: world.requests()?,
         tools,
@@ -163,7 +186,10 @@ pub async fn run(setting: Setting, setup: &Setup, agent: &dyn Agent) -> Result<T
         transcript.end = End::Infra(flaw);
     }
     let verdict = grade::grade(stage.setting.task, &evidence, &baseline);
-    stage.close().await;
+    match transcript.end {
+        End::Completed => stage.leave(setup).await,
+        End::MaxTurns | End::Timeout | End::Infra(_) => stage.close().await,
+    }
     Ok(Tried { evidence, baseline, verdict, transcript, wall_ms })
 }
 
@@ -187,9 +213,8 @@ pub fn baselines() -> Result<Value> {
         if table.contains_key(&name) {
             continue;
         }
-        let seeds = (1..=5).map(|seed| {
-            Ok((seed.to_string(), World::start(task, seed)?.baseline_hash.into()))
-        });
+        let seeds = (1..=5)
+            .map(|seed| Ok((seed.to_string(), World::start(task, seed)?.baseline_hash.into())));
         table.insert(name, Value::Object(seeds.collect::<Result<_>>()?));
     }
     Ok(table.into())

@@ -249,4 +249,3 @@ fn passed_on(headers: &HeaderMap) -> HeaderMap {
 fn millis(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
-

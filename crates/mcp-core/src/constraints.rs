@@ -42,10 +42,10 @@ pub struct Capabilities {
 
 /// One thing a project can send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(dead_code, reason = "tools of the second half of the catalog need them")]
 pub(crate) enum Capability {
     Profiles,
     Replays,
+    #[allow(dead_code, reason = "no tool is about logs alone")]
     Logs,
     Traces,
 }

@@ -3,15 +3,21 @@
 //! A [`Context`] is built per connection (stdio) or per request (HTTP). Nothing per-user is static:
 //! what several callers share (documents, transports, the worker pool) is shared by `Arc`.
 
-use std::{fmt, sync::Arc, time::SystemTime};
+use std::{
+    fmt,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use api_client::{
     auth::Credential,
     error::ConfigError,
     transport::{Transport, Witness},
 };
+use async_trait::async_trait;
 
 use crate::{
+    agents::QueryAgent,
     code_mode::{
         confirm::{ConfirmMode, ConfirmationStore, MemoryConfirmations},
         files::Files,
@@ -101,16 +107,23 @@ pub struct Identity {
     pub version: String,
 }
 
-/// Tells the time; tests hold it still.
+/// Tells the time and lets it pass; tests hold it still, or let it leap.
+#[async_trait]
 pub trait Clock: Send + Sync + fmt::Debug {
     /// The present moment.
     fn now(&self) -> SystemTime;
+
+    /// Returns when so much time has passed.
+    async fn sleep(&self, duration: Duration) {
+        tokio::time::sleep(duration).await;
+    }
 }
 
 /// The machine's clock.
 #[derive(Debug, Clone, Copy)]
 pub struct SystemClock;
 
+#[async_trait]
 impl Clock for SystemClock {
     fn now(&self) -> SystemTime {
         SystemTime::now()
@@ -134,6 +147,8 @@ pub struct Context {
     pub experimental: bool,
     /// Where the documentation comes from, if it comes from anywhere.
     pub docs: Option<DocsSource>,
+    /// Who turns plain words into searches, if anybody does.
+    pub agent: Option<Arc<dyn QueryAgent>>,
     /// Between which APIs a script may carry what it read.
     pub flows: Flows,
     /// The directories whose files scripts may use.
@@ -171,6 +186,7 @@ impl Context {
                 constraints: Constraints::default(),
                 experimental: false,
                 docs: None,
+                agent: None,
                 surface,
                 reach: Arc::default(),
                 flows: Flows::default(),
@@ -262,6 +278,13 @@ impl ContextBuilder {
     #[must_use]
     pub fn docs(mut self, docs: DocsSource) -> Self {
         self.context.docs = Some(docs);
+        self
+    }
+
+    /// Who turns plain words into searches; by default nobody.
+    #[must_use]
+    pub fn agent(mut self, agent: Arc<dyn QueryAgent>) -> Self {
+        self.context.agent = Some(agent);
         self
     }
 

@@ -88,6 +88,10 @@ const LOOKED_UP: &[(&str, Option<Hint>)] = &[
     ("attachmentId", None),
     ("traceId", None),
     ("replayId", None),
+    ("replayUrl", None),
+    ("profileId", None),
+    ("profilerId", None),
+    ("profileUrl", None),
     ("snapshotId", None),
     ("imageIdentifier", None),
 ];

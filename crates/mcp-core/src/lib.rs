@@ -6,14 +6,17 @@
 //! (documents), [`search`] (ranking), [`sandbox`] (where scripts run), [`profile`] (what differs between
 //! APIs). [`server`] alone speaks the protocol's SDK; [`build_server`] is the one entry.
 
+pub mod agents;
 pub mod caller;
 mod catalog;
 pub mod code_mode;
 pub mod constraints;
 pub mod context;
+mod conversation;
 pub mod definitions;
 pub mod docs;
 pub mod error;
+pub mod event_search;
 #[cfg(test)]
 mod examples;
 mod failure;
@@ -24,6 +27,7 @@ pub mod output;
 mod params;
 mod plain_mode;
 pub mod profile;
+mod profiling;
 mod render;
 pub mod sandbox;
 pub mod search;
@@ -36,6 +40,7 @@ pub mod surfaces;
 #[cfg(test)]
 mod test_support;
 pub mod tool;
+mod trace;
 
 pub use context::Context;
 pub use server::build_server;

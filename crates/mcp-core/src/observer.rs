@@ -2,10 +2,13 @@
 
 use std::{fmt, time::Duration};
 
-/// Is told of every tool call when it is over.
+/// Is told of every tool call when it is over, and of what is confirmed in one.
 pub trait Observer: Send + Sync + fmt::Debug {
     /// One call is over.
     fn called(&self, call: &Called<'_>);
+
+    /// What a person has confirmed is about to be sent: `plan` tells it apart from every other.
+    fn confirmed(&self, _plan: &str) {}
 }
 
 /// A tool call that is over.

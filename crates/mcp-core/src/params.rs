@@ -75,6 +75,8 @@ texts! {
     EventRef: LatestOrHexId, "the event's id; default `latest`";
     /// An event.
     EventId: HexId, "the event's id, 32 hexadecimal digits";
+    /// A trace.
+    TraceId: HexId, "32 hexadecimal digits";
     /// How far back to look.
     Period: Period, "how far back, as in `24h`, `7d`, `2w`";
     /// One end of a stretch of time.

@@ -107,6 +107,29 @@ impl SentryUrl {
         let organization = organization.and_then(|it| Form::Slug.check(it));
         Ok(Self { organization, resource: resource(&url, &segments) })
     }
+
+    /// The organization: the page's, or the one that was given beside it as `organizationSlug`;
+    /// `parameter` is what the address was given as.
+    pub(crate) fn organization_beside(
+        &self,
+        given: Option<&str>,
+        parameter: &str,
+    ) -> Result<String, ToolError> {
+        match (self.organization.as_deref(), given) {
+            (Some(of_page), Some(given)) if of_page != given => {
+                let of_page = inline(of_page);
+                let message = format!(
+                    "`{parameter}` belongs to the organization `{of_page}`, not to `{given}`"
+                );
+                Err(ToolError::user(message)
+                    .hint("leave `organizationSlug` out, or give a link of that organization"))
+            }
+            (Some(organization), _) | (None, Some(organization)) => Ok(organization.to_owned()),
+            (None, None) => Err(ToolError::user(format!("`{parameter}` names no organization"))
+                .hint("give `organizationSlug` as well")
+                .hint_tool("find_organizations", "list the organizations")),
+        }
+    }
 }
 
 /// From `/organizations/{o}/`, from a segment before a section, or from the host.

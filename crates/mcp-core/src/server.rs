@@ -64,6 +64,10 @@ const KNOWN_METHODS: &[&str] = &[
     "tools/list",
 ];
 
+/// Methods among them that the stateless revisions no longer have.
+const REMOVED_METHODS: &[&str] =
+    &["initialize", "logging/setLevel", "ping", "resources/subscribe", "resources/unsubscribe"];
+
 /// Builds the server that transports and embedders serve: the one entry.
 pub fn build_server(context: Context) -> impl ServerHandler + Clone {
     Server::new(context, CancellationToken::new())
@@ -81,15 +85,12 @@ struct Server {
 
 struct Inner {
     session: Session,
-    listed: Vec<WireTool>,
     gone: CancellationToken,
 }
 
 impl Server {
     fn new(context: Context, gone: CancellationToken) -> Self {
-        let session = Session::new(context);
-        let listed = session.shown().iter().map(wire_tool).collect();
-        Self { inner: Arc::new(Inner { session, listed, gone }) }
+        Self { inner: Arc::new(Inner { session: Session::new(context), gone }) }
     }
 
     /// Who answers: without a handshake every result says so.
@@ -116,14 +117,14 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let listed = self.inner.listed.clone();
+        let listed = self.inner.session.shown().iter().map(wire_tool).collect();
         let mut result = ListToolsResult::with_all_items(listed).with_ttl_ms(TOOLS_TTL_MS);
         result.meta = is_modern(&context).then(|| self.signature());
         Ok(result)
     }
 
     fn get_tool(&self, name: &str) -> Option<WireTool> {
-        self.inner.listed.iter().find(|it| it.name == name).cloned()
+        self.inner.session.shown().iter().find(|it| it.definition.name == name).map(wire_tool)
     }
 
     async fn call_tool(
@@ -165,10 +166,11 @@ impl ServerHandler for Server {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let method = &request.method;
-        if KNOWN_METHODS.contains(&method.as_str()) {
+        let method = request.method.as_str();
+        let is_removed = is_modern(&context) && REMOVED_METHODS.contains(&method);
+        if KNOWN_METHODS.contains(&method) && !is_removed {
             return Err(ErrorData::invalid_params(
                 format!("invalid parameters for `{method}`"),
                 None,

@@ -275,9 +275,15 @@ impl Offer {
     }
 
     fn definition(&self, cx: &Context) -> &Definition {
-        self.definition.get_or_init(|| match catalog::whole_definition(self.place) {
-            Some(whole) => whole.under(&cx.constraints),
-            None => self.tool.definition(cx),
+        self.definition.get_or_init(|| {
+            let Some(whole) = catalog::whole_definition(self.place) else {
+                return self.tool.definition(cx);
+            };
+            let whole = whole.under(&cx.constraints);
+            match self.tool.own_description(cx) {
+                Some(description) => Definition { description, ..whole },
+                None => whole,
+            }
         })
     }
 

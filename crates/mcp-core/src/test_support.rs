@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex},
+    time::{Duration, SystemTime},
 };
 
 use api_client::{
@@ -20,10 +21,11 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    agents::{AgentFailure, QueryAgent, Question, Translated},
     caller::{Answer, Caller},
     code_mode::policy::Access,
     constraints::Constraints,
-    context::{Api, Context, Identity},
+    context::{Api, Clock, Context, Identity},
     docs::DocsSource,
     openapi::source::{DocumentLocation, DocumentSource, SourceOptions},
     output::{Content, Part},
@@ -98,6 +100,11 @@ impl Sentry {
         let transport = Transport::new(TransportOptions::new(base.clone())).unwrap();
         self.context.docs = Some(DocsSource::new(Docs::new(transport)).mirrored_at(base));
         self
+    }
+
+    /// Has an agent that always answers this.
+    pub(crate) fn agent(self, answer: Result<Translated, AgentFailure>) -> Self {
+        self.with(|context| context.agent = Some(Arc::new(FakeAgent(answer))))
     }
 
     /// Changes the context in another way.
@@ -214,11 +221,8 @@ pub(crate) fn fault_with(
     body: &str,
 ) -> Fault {
     let content_type = ("content-type".to_owned(), content_type.to_owned());
-    let action = Action::Respond {
-        status,
-        headers: BTreeMap::from([content_type]),
-        body: body.to_owned(),
-    };
+    let action =
+        Action::Respond { status, headers: BTreeMap::from([content_type]), body: body.to_owned() };
     Fault::new("fault", method, route, Phase::Before, action)
 }
 
@@ -297,6 +301,50 @@ async fn read_request(stream: &mut tokio::net::TcpStream) -> String {
             Ok(read) if read > 0 => text.push_str(&String::from_utf8_lossy(&buffer[..read])),
             _ => return text,
         }
+    }
+}
+
+/// A clock on which waiting takes no time.
+#[derive(Debug)]
+pub(crate) struct Leap(Mutex<SystemTime>);
+
+impl Leap {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self(Mutex::new(Self::begin())))
+    }
+
+    /// When it begins: the present of the mock's world.
+    fn begin() -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(1_777_885_200)
+    }
+
+    /// How much was waited.
+    pub(crate) fn waited(&self) -> Duration {
+        self.now().duration_since(Self::begin()).unwrap()
+    }
+}
+
+#[async_trait]
+impl Clock for Leap {
+    fn now(&self) -> SystemTime {
+        *self.0.lock().unwrap()
+    }
+
+    async fn sleep(&self, duration: Duration) {
+        *self.0.lock().unwrap() += duration;
+        tokio::task::yield_now().await;
+    }
+}
+
+/// An agent whose answer is known beforehand.
+#[derive(Debug)]
+struct FakeAgent(Result<Translated, AgentFailure>);
+
+#[async_trait]
+impl QueryAgent for FakeAgent {
+    async fn translate(&self, question: &Question<'_>) -> Result<Translated, AgentFailure> {
+        assert!(!question.organization.is_empty());
+        self.0.clone()
     }
 }
 

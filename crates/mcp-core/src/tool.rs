@@ -12,7 +12,7 @@ use crate::{
     caller::Caller, constraints::Constraints, context::Context, error::ToolError, output::Content,
 };
 
-pub(crate) use curated::{Call, CuratedTool, Hidden, Markdown, Registered, Spec, Structured};
+pub(crate) use curated::{Call, CuratedTool, Hidden, Markdown, Mode, Registered, Spec, Structured};
 pub(crate) use derive::CLEARABLE;
 #[cfg(test)]
 pub(crate) use derive::KEYWORDS;

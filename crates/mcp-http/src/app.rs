@@ -5,32 +5,50 @@ use std::sync::Arc;
 use api_client::transport::Witness;
 use mcp_core::{Context, context::Api, observer::Observer, profile::Kind};
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use server_config::given::SetupError;
 use tokio_util::sync::CancellationToken;
+use url::Url;
 
 use crate::{
     audit::Audit,
     door::{Caller, Door},
     exchange::Exchange,
     gate::{Gate, Origin},
-    given::SetupError,
     grant::Narrowing,
     limits::{Limits, Rates},
+    memo::Memo,
     metrics::{Gauges, Metrics},
+    playground::Playground,
     refusal::Refusal,
     serving::{Load, Serving},
     sessions::{Sessions, SessionsOf},
+    telemetry::span::Spans,
 };
+
+/// What outlives a request: shared by instances, or this instance's own.
+pub(crate) struct State {
+    pub(crate) rates: Arc<dyn Rates>,
+    pub(crate) memo: Arc<dyn Memo>,
+    /// What callers are told apart by.
+    pub(crate) key: [u8; 32],
+}
 
 /// One server.
 pub(crate) struct App {
     pub(crate) door: Door,
     pub(crate) gate: Gate,
     pub(crate) limits: Arc<Limits>,
+    /// What was looked up for a caller, kept for a while.
+    pub(crate) memo: Arc<dyn Memo>,
     pub(crate) load: Load,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) audit: Option<Arc<Audit>>,
+    /// Who takes the spans of requests, if anybody does.
+    pub(crate) spans: Option<Arc<dyn Spans>>,
     pub(crate) sessions: Option<Arc<Sessions>>,
     pub(crate) shows_metrics: bool,
+    pub(crate) public_url: Option<Url>,
+    pub(crate) playground: Option<Playground>,
     pub(crate) is_open: bool,
     /// What the operator offers; each request gets at most that.
     pub(crate) template: Context,
@@ -38,6 +56,8 @@ pub(crate) struct App {
     pub(crate) draining: CancellationToken,
     /// Cancelled when the work in progress has had its time.
     pub(crate) over: CancellationToken,
+    /// Cancelled when what was still to be said of it has had its time too.
+    pub(crate) closed: CancellationToken,
     no_sessions: Arc<Sessions>,
 }
 
@@ -45,8 +65,8 @@ impl App {
     pub(crate) fn new(
         serving: &Serving,
         template: Context,
-        rates: Arc<dyn Rates>,
-        key: &[u8],
+        state: State,
+        spans: Option<Arc<dyn Spans>>,
         port: u16,
     ) -> Result<Self, SetupError> {
         let audit = serving.audit_log.as_deref().map(|path| {
@@ -58,20 +78,31 @@ impl App {
             })
         });
         Ok(Self {
-            door: Door::new(serving, &template, key)?,
+            door: Door::new(serving, &template, &state.key)?,
             gate: Gate::new(serving, port),
-            limits: Limits::new(&serving.load, rates),
+            limits: Limits::new(&serving.load, state.rates),
+            memo: state.memo,
             load: serving.load.clone(),
             metrics: Arc::default(),
             audit: audit.transpose()?,
+            spans,
             sessions: serving.sessions.then(Arc::default),
             shows_metrics: serving.metrics,
+            public_url: serving.public_url.clone(),
+            playground: Playground::new(serving.playground, &serving.doors, &template),
             is_open: serving.doors.is_open(),
             template,
             draining: CancellationToken::new(),
             over: CancellationToken::new(),
+            closed: CancellationToken::new(),
             no_sessions: Arc::default(),
         })
+    }
+
+    /// What the APIs behind it are called.
+    pub(crate) fn titles(&self) -> String {
+        let titles = self.template.apis.iter().map(|it| it.profile.title.as_str());
+        titles.collect::<Vec<_>>().join(", ")
     }
 
     pub(crate) fn has_organizations(&self) -> bool {
@@ -124,7 +155,7 @@ impl App {
             .with_legacy_session_mode(self.sessions.is_some())
             .with_json_response(true)
             .with_max_request_body_bytes(self.load.body)
-            .with_cancellation_token(self.over.clone());
+            .with_cancellation_token(self.closed.clone());
         let server = build(cx, self.over.clone());
         StreamableHttpService::new(move || Ok(server.clone()), Arc::new(sessions), config)
     }

@@ -28,8 +28,12 @@ pub(crate) struct Record<'a> {
     pub(crate) caller: &'a str,
     pub(crate) name: &'a str,
     pub(crate) host: &'a str,
-    pub(crate) method: &'a str,
+    /// Method and path template.
+    pub(crate) operation: &'a str,
     pub(crate) path: &'a str,
+    /// The confirmed plan it is part of; a curated tool writes without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) plan: Option<&'a str>,
     /// The status, `unknown`, or `not sent`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) outcome: Option<&'a str>,
@@ -74,8 +78,9 @@ mod tests {
             caller: "c",
             name: "ann",
             host: "a.test",
-            method: "POST",
+            operation: "POST /users/",
             path: "/users/",
+            plan: None,
             outcome: Some("201"),
         };
         Audit::open(&path).unwrap().append(&record).unwrap();

@@ -15,9 +15,12 @@ use crate::{
     exchange::Exchange,
     gate::is_preflight,
     grant::Narrowing,
+    late,
     limits::Place,
+    pinning,
     refusal::Refusal,
     sessions::SessionsOf,
+    telemetry::span::Trace,
     wire::{self, Message},
 };
 
@@ -27,7 +30,8 @@ pub(crate) struct Peer(pub(crate) SocketAddr);
 
 /// Answers a request to the endpoint.
 pub(crate) async fn answer(State(app): State<Arc<App>>, request: Request) -> Response {
-    let exchange = Exchange::begin(&app.metrics, app.audit.as_ref());
+    let trace = Trace::begin(app.spans.as_ref(), request.headers());
+    let exchange = Exchange::begin(&app.metrics, app.audit.as_ref(), trace);
     let origin = request.headers().get(header::ORIGIN).cloned();
     let mut place = None;
     let mut response = match serve(&app, &exchange, request, &mut place).await {
@@ -61,16 +65,36 @@ async fn serve(
     exchange.is_from(&caller.id, &caller.name);
     app.limits.count_caller(&caller.id).await?;
     *place = Some(app.limits.enter(&caller.id)?);
-    let cx = app.context(&caller, &asked, origin, exchange)?;
+    let mut cx = app.context(&caller, &asked, origin, exchange)?;
     let sessions = app.sessions_of(&cx);
+    let streams = late::takes_streams(&parts.headers);
     let (bytes, message) = wire::read(&mut parts, body, &app.load).await?;
     exchange.asks_for(message.method.as_deref().unwrap_or(parts.method.as_str()));
     check_session(app, &parts.method, &parts.headers, &message, &sessions)?;
+    // A session goes on with what it began with.
+    if !session(&parts.headers).is_some_and(|id| sessions.has(id)) {
+        pinning::verify(&mut cx, app.memo.as_ref(), app.door.another()).await?;
+    }
+    // A stream that waits for something to happen is no work; connections are counted elsewhere.
+    if parts.method == Method::GET || message.is_subscription() {
+        *place = None;
+    }
     // What the caller sent to prove who it is ends here.
     parts.headers.remove(header::AUTHORIZATION);
     let service = app.service(cx, sessions);
-    let response = service.handle(http::Request::from_parts(parts, Full::new(bytes))).await;
-    wire::mend(response).map(|response| response.map(Body::new))
+    let request = http::Request::from_parts(parts, Full::new(bytes));
+    let answer: late::Answer = Box::pin(async move {
+        match wire::mend(service.handle(request).await) {
+            Ok(response) => response.map(Body::new),
+            Err(refusal) => refusal.into_response(),
+        }
+    });
+    Ok(if streams { late::answer_or_stream(answer).await } else { answer.await })
+}
+
+/// The session a request says it is part of.
+fn session(headers: &HeaderMap) -> Option<&str> {
+    headers.get("mcp-session-id").and_then(|it| it.to_str().ok())
 }
 
 /// What the path and query ask for.
@@ -91,8 +115,7 @@ fn check_session(
     sessions: &SessionsOf,
 ) -> Result<(), Refusal> {
     let Some(all) = &app.sessions else { return Ok(()) };
-    let id = headers.get("mcp-session-id").and_then(|it| it.to_str().ok());
-    match id {
+    match session(headers) {
         Some(id) if method != Method::POST && !sessions.has(id) => {
             Err(Refusal::not_found("there is no such session: begin a new one"))
         }

@@ -1,6 +1,7 @@
 //! One request from its head to the last byte of its answer: what logs and figures say of it.
 
 use std::{
+    io,
     pin::Pin,
     sync::{
         Arc, Mutex, PoisonError,
@@ -16,11 +17,14 @@ use bytes::Bytes;
 use http::{HeaderName, HeaderValue};
 use http_body::{Frame, SizeHint};
 use mcp_core::observer::{Called, Observer, Outcome};
+use serde_json::json;
 
 use crate::{
     audit::{Audit, Record},
     limits::Place,
     metrics::Metrics,
+    routes::ENDPOINT,
+    telemetry::span::Trace,
 };
 
 /// One request.
@@ -30,6 +34,7 @@ pub(crate) struct Exchange {
     started: Instant,
     metrics: Arc<Metrics>,
     audit: Option<Arc<Audit>>,
+    trace: Option<Trace>,
     facts: Mutex<Facts>,
     /// Requests to the API since the last call was over.
     upstream: AtomicU32,
@@ -41,15 +46,22 @@ struct Facts {
     name: String,
     method: String,
     status: u16,
+    /// What a person has confirmed and the present call sends.
+    plan: Option<String>,
 }
 
 impl Exchange {
-    pub(crate) fn begin(metrics: &Arc<Metrics>, audit: Option<&Arc<Audit>>) -> Arc<Self> {
+    pub(crate) fn begin(
+        metrics: &Arc<Metrics>,
+        audit: Option<&Arc<Audit>>,
+        trace: Option<Trace>,
+    ) -> Arc<Self> {
         Arc::new(Self {
             id: mcp_core::code_mode::confirm::random_token().unwrap_or_default(),
             started: Instant::now(),
             metrics: Arc::clone(metrics),
             audit: audit.cloned(),
+            trace,
             facts: Mutex::default(),
             upstream: AtomicU32::new(0),
         })
@@ -80,33 +92,45 @@ impl Exchange {
         self.facts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn record<'a>(
-        &'a self,
-        event: &'a str,
-        facts: &'a Facts,
-        sent: &'a Outgoing<'a>,
-    ) -> Record<'a> {
-        Record {
+    /// Writes a line about a write into the record, where one is kept.
+    fn record(&self, event: &str, sent: &Outgoing<'_>, outcome: Option<&str>) -> io::Result<()> {
+        let (Some(audit), Effect::Write) = (&self.audit, sent.effect) else { return Ok(()) };
+        let facts = self.facts().clone();
+        audit.append(&Record {
             event,
             request: &self.id,
             caller: &facts.caller,
             name: &facts.name,
             host: sent.url.host_str().unwrap_or_default(),
-            method: sent.method.as_str(),
+            operation: &operation(sent),
             path: sent.url.path(),
-            outcome: None,
-        }
+            plan: facts.plan.as_deref(),
+            outcome,
+        })
     }
 }
 
 impl Observer for Exchange {
     fn called(&self, call: &Called<'_>) {
-        let facts = self.facts().clone();
+        let facts = {
+            let mut facts = self.facts();
+            // In a session the next call is another matter.
+            facts.plan = None;
+            facts.clone()
+        };
         // A name that is none is the client's own text.
         let tool = if call.outcome == Outcome::Unknown { "unknown" } else { call.tool };
         let (outcome, ms) = (call.outcome.id(), call.took.as_millis() as u64);
         let upstream = self.upstream.swap(0, Ordering::Relaxed);
         self.metrics.called(tool, outcome, call.took);
+        if let Some(trace) = &self.trace {
+            let facts = vec![
+                ("gen_ai.tool.name", json!(tool)),
+                ("mcp.outcome", json!(outcome)),
+                ("mcp.upstream_requests", json!(upstream)),
+            ];
+            trace.called(tool, call.took, call.outcome != Outcome::Done, facts);
+        }
         tracing::info!(
             request = self.id,
             caller = facts.caller,
@@ -118,36 +142,61 @@ impl Observer for Exchange {
             "call"
         );
     }
+
+    fn confirmed(&self, plan: &str) {
+        let facts = {
+            let mut facts = self.facts();
+            facts.plan = Some(plan.to_owned());
+            facts.clone()
+        };
+        tracing::info!(
+            request = self.id,
+            caller = facts.caller,
+            name = facts.name,
+            plan,
+            "confirmed"
+        );
+    }
 }
 
 impl Witness for Exchange {
     fn about_to_send(&self, outgoing: &Outgoing<'_>) -> Result<(), String> {
         self.upstream.fetch_add(1, Ordering::Relaxed);
-        if let (Some(audit), Effect::Write) = (&self.audit, outgoing.effect) {
-            let facts = self.facts().clone();
-            audit.append(&self.record("sending", &facts, outgoing)).map_err(|error| {
-                tracing::error!(%error, "the audit log cannot be written");
-                "writes are recorded, and the record cannot be written".to_owned()
-            })?;
+        if let Some(trace) = &self.trace {
+            trace.sending(&operation(outgoing));
         }
-        Ok(())
+        self.record("sending", outgoing, None).map_err(|error| {
+            tracing::error!(%error, "the audit log cannot be written");
+            "writes are recorded, and the record cannot be written".to_owned()
+        })
     }
 
     fn answered(&self, outgoing: &Outgoing<'_>, status: Option<u16>, sent: bool) {
         self.metrics.sent(outgoing.effect, status);
-        if let (Some(audit), Effect::Write) = (&self.audit, outgoing.effect) {
-            let facts = self.facts().clone();
-            let outcome = match status {
-                Some(status) => status.to_string(),
-                None if sent => "unknown".to_owned(),
-                None => "not sent".to_owned(),
-            };
-            let record = self.record("sent", &facts, outgoing);
-            if let Err(error) = audit.append(&Record { outcome: Some(&outcome), ..record }) {
-                tracing::error!(%error, "the audit log cannot be written");
-            }
+        if let Some(trace) = &self.trace {
+            let mut facts = vec![
+                ("http.request.method", json!(outgoing.method.as_str())),
+                ("url.template", json!(outgoing.template)),
+                ("server.address", json!(outgoing.url.host_str())),
+            ];
+            facts.extend(status.map(|it| ("http.response.status_code", json!(it))));
+            let failed = status.is_none_or(|it| it >= 400);
+            trace.sent(operation(outgoing), failed, facts);
+        }
+        let outcome = match status {
+            Some(status) => status.to_string(),
+            None if sent => "unknown".to_owned(),
+            None => "not sent".to_owned(),
+        };
+        if let Err(error) = self.record("sent", outgoing, Some(&outcome)) {
+            tracing::error!(%error, "the audit log cannot be written");
         }
     }
+}
+
+/// Method and path template: what is asked for, without what it is asked about.
+fn operation(outgoing: &Outgoing<'_>) -> String {
+    format!("{} {}", outgoing.method, outgoing.template)
 }
 
 /// Says what came of a request when its answer is sent, or when nobody wants it any more.
@@ -162,6 +211,16 @@ impl Drop for Ending {
         let facts = exchange.facts().clone();
         let took = exchange.started.elapsed();
         exchange.metrics.answered(facts.status);
+        if let Some(trace) = &exchange.trace {
+            let shown = vec![
+                ("http.route", json!(ENDPOINT)),
+                ("http.response.status_code", json!(facts.status)),
+                ("mcp.method.name", json!(facts.method)),
+                ("mcp.caller", json!(facts.caller)),
+                ("mcp.request", json!(exchange.id)),
+            ];
+            trace.end(facts.method.clone(), facts.status >= 500, shown);
+        }
         tracing::info!(
             request = exchange.id,
             caller = facts.caller,

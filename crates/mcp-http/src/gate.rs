@@ -121,8 +121,7 @@ impl Gate {
 
     /// Refuses what came through a proxy where that would let in the world behind it.
     pub(crate) fn check_way(&self, headers: &HeaderMap) -> Result<(), Refusal> {
-        let mark = PROXY_MARKS.iter().find(|name| headers.contains_key(**name));
-        match mark.filter(|_| self.is_open) {
+        match proxy_mark(headers).filter(|_| self.is_open) {
             Some(name) => Err(Refusal::forbidden(format!(
                 "the request came through a proxy (`{name}`), and this server asks nobody who they \
                  are: whoever runs it must say who may call, for example with `--callers`"
@@ -173,6 +172,11 @@ impl Gate {
             insert(headers, header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED_HEADERS);
         }
     }
+}
+
+/// The first header that only a proxy adds.
+pub(crate) fn proxy_mark(headers: &HeaderMap) -> Option<&'static str> {
+    PROXY_MARKS.into_iter().find(|name| headers.contains_key(*name))
 }
 
 /// Whether a request is a browser's question and no call.

@@ -19,8 +19,17 @@ const MAX_KEPT: usize = 20_000;
 /// Counts requests by key, on this instance or on all of them.
 #[async_trait]
 pub(crate) trait Rates: Send + Sync {
-    /// Counts one request of `key`; with how long to wait when there were too many a minute.
-    async fn count(&self, key: &str, a_minute: u32) -> Result<(), Duration>;
+    /// Counts one request of `key`.
+    async fn count(&self, key: &str, a_minute: u32) -> Result<(), Uncounted>;
+}
+
+/// Why a request does not count as one of those that are served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Uncounted {
+    /// There were too many a minute; the next one is taken after this.
+    TooMany(Duration),
+    /// Nobody can tell how many there were.
+    Unavailable,
 }
 
 /// The limits of one server.
@@ -67,10 +76,17 @@ impl Limits {
         if a_minute == 0 {
             return Ok(());
         }
-        self.rates.count(key, a_minute).await.map_err(|wait| {
-            let message = format!("more than {a_minute} requests a minute: wait, then go on");
-            let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
-            Refusal::busy(StatusCode::TOO_MANY_REQUESTS, seconds, message)
+        self.rates.count(key, a_minute).await.map_err(|why| match why {
+            Uncounted::TooMany(wait) => {
+                let message = format!("more than {a_minute} requests a minute: wait, then go on");
+                let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+                Refusal::busy(StatusCode::TOO_MANY_REQUESTS, seconds, message)
+            }
+            Uncounted::Unavailable => {
+                let message = "the store that this server's instances share is away, and without \
+                               it nobody knows how many requests there were: try again in a moment";
+                Refusal::busy(StatusCode::SERVICE_UNAVAILABLE, 5, message)
+            }
         })
     }
 
@@ -124,8 +140,8 @@ struct Bucket {
 
 #[async_trait]
 impl Rates for LocalRates {
-    async fn count(&self, key: &str, a_minute: u32) -> Result<(), Duration> {
-        self.count_at(key, a_minute, Instant::now())
+    async fn count(&self, key: &str, a_minute: u32) -> Result<(), Uncounted> {
+        self.count_at(key, a_minute, Instant::now()).map_err(Uncounted::TooMany)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Sockets: connections are taken up to a number, heads of requests must come in time, and those in
 //! progress are ended in order.
 
-use std::{sync::Arc, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{Router, body::Body, extract::Request};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
@@ -10,31 +10,50 @@ use hyper_util::{
     service::TowerToHyperService,
 };
 use tokio::{
-    net::{TcpListener, TcpStream},
+    net::{TcpListener, TcpSocket, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore},
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{endpoint::Peer, serving::Load};
+use crate::{endpoint::Peer, serving::Load, slow::Impatient};
 
 /// The longest head of a request, in bytes.
 const MAX_HEAD: usize = 32 * 1024;
 /// How long to wait after the system refused a connection, for lack of descriptors as a rule.
 const PAUSE: Duration = Duration::from_millis(50);
 
+/// Connections that wait to be taken: as many as a burst of new callers may bring.
+const BACKLOG: u32 = 1024;
+/// How long calls that were cut off have to say so.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// The steps in which a server ends, each cancelled in its turn.
+#[derive(Debug, Clone)]
+pub(crate) struct Ends {
+    /// No new work is taken.
+    pub(crate) draining: CancellationToken,
+    /// Calls in progress are cut off.
+    pub(crate) over: CancellationToken,
+    /// Connections are closed.
+    pub(crate) closed: CancellationToken,
+}
+
+/// Listens on an address, also where one that listened there has just ended.
+pub(crate) fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
 /// Serves until `draining` is cancelled, then until what is in progress has ended or had its time.
-pub(crate) async fn serve(
-    listener: TcpListener,
-    router: Router,
-    load: &Load,
-    draining: CancellationToken,
-    over: CancellationToken,
-) {
+pub(crate) async fn serve(listener: TcpListener, router: Router, load: &Load, ends: Ends) {
     let slots = Arc::new(Semaphore::new(load.connections));
     let patience = load.patience;
-    while let Some((stream, peer, slot)) = next(&listener, &slots, &draining).await {
+    while let Some((stream, peer, slot)) = next(&listener, &slots, &ends.draining).await {
         let service = TowerToHyperService::new(router.clone());
-        let (draining, over) = (draining.clone(), over.clone());
+        let Ends { draining, closed, .. } = ends.clone();
         drop(tokio::spawn(async move {
             let service = service_fn(move |mut request: hyper::Request<Incoming>| {
                 request.extensions_mut().insert(Peer(peer));
@@ -43,16 +62,17 @@ pub(crate) async fn serve(
             });
             let mut builder = http1::Builder::new();
             builder.timer(TokioTimer::new()).header_read_timeout(patience).max_buf_size(MAX_HEAD);
-            let connection = builder.serve_connection(TokioIo::new(stream), service);
+            let stream = TokioIo::new(Impatient::new(stream, patience));
+            let connection = builder.serve_connection(stream, service);
             tokio::pin!(connection);
             let outcome = tokio::select! {
                 outcome = connection.as_mut() => outcome,
-                () = over.cancelled() => Ok(()),
+                () = closed.cancelled() => Ok(()),
                 () = draining.cancelled() => {
                     connection.as_mut().graceful_shutdown();
                     tokio::select! {
                         outcome = connection => outcome,
-                        () = over.cancelled() => Ok(()),
+                        () = closed.cancelled() => Ok(()),
                     }
                 }
             };
@@ -64,21 +84,22 @@ pub(crate) async fn serve(
     }
     drop(listener);
     let all = u32::try_from(load.connections).unwrap_or(u32::MAX);
-    tokio::select! {
-        // Every slot is free again: nothing is in progress.
-        _ = slots.acquire_many(all) => {}
-        () = tokio::time::sleep(load.grace) => {
-            tracing::warn!("what is still in progress is ended");
-        }
+    // Every slot is free again: nothing is in progress.
+    let ended = || slots.acquire_many(all);
+    if tokio::time::timeout(load.grace, ended()).await.is_err() {
+        tracing::warn!("what is still in progress is ended");
+        ends.over.cancel();
+        drop(tokio::time::timeout(LAST_WORDS, ended()).await);
     }
-    over.cancel();
+    ends.over.cancel();
+    ends.closed.cancel();
 }
 
 async fn next(
     listener: &TcpListener,
     slots: &Arc<Semaphore>,
     draining: &CancellationToken,
-) -> Option<(TcpStream, std::net::SocketAddr, OwnedSemaphorePermit)> {
+) -> Option<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
     let accept = async {
         let slot = Arc::clone(slots).acquire_owned().await.ok()?;
         loop {

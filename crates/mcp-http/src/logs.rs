@@ -4,14 +4,17 @@ use std::io::Write as _;
 
 use serde_json::{Map, Value};
 use tracing_subscriber::{
-    EnvFilter,
+    EnvFilter, Layer, Registry,
     fmt::{
         format::Writer,
+        layer,
         time::{FormatTime as _, SystemTime},
     },
+    layer::{Layered, SubscriberExt as _},
+    util::SubscriberInitExt as _,
 };
 
-use crate::given::{Environment, Given, SetupError};
+use server_config::given::{Environment, Given, SetupError};
 
 /// How logs are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,17 +35,27 @@ impl LogFormat {
         }
     }
 
-    /// Starts to log what the filter lets through.
-    pub(crate) fn start(self, filter: String) {
-        let logs = tracing_subscriber::fmt()
-            .with_env_filter(EnvFilter::new(filter))
-            .with_writer(std::io::stderr);
+    /// Starts to log what the filter lets through, and to tell `more` of it.
+    pub(crate) fn start<L>(self, filter: String, more: Option<L>)
+    where
+        L: Layer<Layered<EnvFilter, Registry>> + Send + Sync,
+    {
+        let logs = layer().with_writer(std::io::stderr);
+        let all = Registry::default().with(EnvFilter::new(filter)).with(more);
         match self {
-            Self::Json => logs.json().flatten_event(true).with_current_span(false).init(),
+            Self::Json => {
+                all.with(logs.json().flatten_event(true).with_current_span(false)).init();
+            }
             Self::Text => {
-                logs.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).init()
+                let is_terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
+                all.with(logs.with_ansi(is_terminal)).init();
             }
         }
+        std::panic::set_hook(Box::new(|panic| {
+            // What a panic says may hold what a client said.
+            let place = panic.location().map(ToString::to_string).unwrap_or_default();
+            tracing::error!(place, "a part of the program has panicked");
+        }));
     }
 
     /// Writes one line whatever the filter says; a reader that went away is no reason to stop.

@@ -7,68 +7,52 @@ mod endpoint;
 mod exchange;
 mod gate;
 mod grant;
+mod late;
 mod limits;
 mod listen;
 mod logs;
+mod memo;
 mod metrics;
 mod options;
+mod pinning;
+mod playground;
 mod refusal;
 mod routes;
 mod serving;
 mod sessions;
 mod shared_state;
+mod slow;
+mod telemetry;
 mod wire;
 
-// What both binaries say of the API behind them. Each has words the other does not need.
-#[allow(dead_code, reason = "shared with `mcp-stdio`")]
-#[path = "../../mcp-stdio/src/address.rs"]
-mod address;
-#[allow(dead_code, reason = "shared with `mcp-stdio`")]
-#[path = "../../mcp-stdio/src/cli.rs"]
-mod cli;
-#[allow(dead_code, reason = "shared with `mcp-stdio`")]
-#[path = "../../mcp-stdio/src/config.rs"]
-mod config;
-#[allow(dead_code, unused_imports, reason = "shared with `mcp-stdio`")]
-#[path = "../../mcp-stdio/src/config_file/mod.rs"]
-mod config_file;
-#[allow(dead_code, reason = "shared with `mcp-stdio`")]
-#[path = "../../mcp-stdio/src/credential.rs"]
-mod credential;
-#[allow(dead_code, reason = "shared with `mcp-stdio`")]
-#[path = "../../mcp-stdio/src/given.rs"]
-mod given;
-#[allow(dead_code, reason = "shared with `mcp-stdio`")]
-#[path = "../../mcp-stdio/src/scheme.rs"]
-mod scheme;
-#[allow(dead_code, reason = "shared with `mcp-stdio`")]
-#[path = "../../mcp-stdio/src/settings.rs"]
-mod settings;
-#[allow(dead_code, reason = "shared with `mcp-stdio`")]
-#[path = "../../mcp-stdio/src/token_command.rs"]
-mod token_command;
-#[allow(dead_code, reason = "shared with `mcp-stdio`")]
-#[path = "../../mcp-stdio/src/tools.rs"]
-mod tools;
-
-use std::{io::Write as _, process::ExitCode, sync::Arc};
+use std::{io::Write as _, process::ExitCode, sync::Arc, time::Duration};
 
 use mcp_core::{Context, code_mode::confirm::ConfirmationStore};
-use tokio::net::TcpListener;
+use server_config::{
+    config,
+    given::{Given, Raw, SetupError},
+    settings::Settings,
+};
+use tokio_util::sync::CancellationToken;
 
 use crate::{
-    app::App,
-    given::{Given, Raw, SetupError},
-    limits::{LocalRates, Rates},
+    app::{App, State},
+    limits::LocalRates,
+    listen::Ends,
     logs::LogFormat,
+    memo::{LocalMemo, Memo},
     options::{Action, Options},
     serving::Serving,
-    settings::Settings,
     shared_state::SharedState,
+    telemetry::Telemetry,
 };
+
+/// How long what is still to be reported is waited for at the end.
+const LAST_REPORTS: Duration = Duration::from_secs(2);
 
 fn main() -> ExitCode {
     mcp_core::sandbox::worker_main();
+    mcp_core::sandbox::return_memory();
     let options = Options::parse_arguments();
     let outcome = match options.action.clone() {
         Some(Action::Token { name }) => token(&name),
@@ -87,8 +71,9 @@ fn main() -> ExitCode {
 fn start(mut options: Options) -> anyhow::Result<ExitCode> {
     let env = &environment;
     let format = LogFormat::resolve(options.server.log_format.as_ref(), env)?;
+    let telemetry = Telemetry::resolve(&options.server, env)?;
     // At its finer levels the SDK writes down whole messages.
-    format.start(format!("{},rmcp=error", config::log_filter()));
+    format.start(format!("{},rmcp=error", config::log_filter()), telemetry.layer());
     let own = serving::callers_bring_their_own(&options, env)?;
     let shared = options.shared(own);
     // A server for many reads no file that nobody named.
@@ -99,7 +84,7 @@ fn start(mut options: Options) -> anyhow::Result<ExitCode> {
     let settings = Settings::resolve(shared, file.as_ref(), env)?;
     let serving = Serving::resolve(&options, &settings, env)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(run(&settings, &serving, format))?;
+    runtime.block_on(run(&settings, &serving, format, telemetry))?;
     runtime.shutdown_background();
     Ok(ExitCode::SUCCESS)
 }
@@ -109,7 +94,12 @@ fn environment(name: &str) -> Option<Raw> {
     config::variable(name).map(Into::into)
 }
 
-async fn run(settings: &Settings, serving: &Serving, format: LogFormat) -> anyhow::Result<()> {
+async fn run(
+    settings: &Settings,
+    serving: &Serving,
+    format: LogFormat,
+    telemetry: Telemetry,
+) -> anyhow::Result<()> {
     // Before the world is told, so that a signal that follows at once is heard.
     let end = termination();
     for warning in settings.warnings().into_iter().chain(serving.warnings()) {
@@ -117,35 +107,41 @@ async fn run(settings: &Settings, serving: &Serving, format: LogFormat) -> anyho
     }
     let mut template = config::context(settings)?;
     check_jail(&template, serving.may_lack_jail).await?;
-    let (rates, key) = state(serving, &mut template)?;
-    let listener = TcpListener::bind(serving.listen)
-        .await
+    let state = state(serving, &mut template)?;
+    let listener = listen::bind(serving.listen)
         .map_err(|error| anyhow::anyhow!("`{}` cannot be listened on: {error}", serving.listen))?;
     let address = listener.local_addr()?;
     let identity = template.identity.clone();
     let apis: Vec<_> = settings.apis.iter().map(|it| it.address.base_url.as_str()).collect();
-    let app = App::new(serving, template, rates, &key, address.port())?;
-    let app = Arc::new(app);
-    let (draining, over) = (app.draining.clone(), app.over.clone());
+    let spans = telemetry.spans();
+    let app = Arc::new(App::new(serving, template, state, spans, address.port())?);
+    let told = CancellationToken::new();
+    let mut senders = telemetry.start(&serving.extra_ca, &told)?;
+    let ends =
+        Ends { draining: app.draining.clone(), over: app.over.clone(), closed: app.closed.clone() };
     format.say(
         &format!("{} {} ready", identity.name, identity.version),
         &[("endpoint", format!("http://{address}{}", routes::ENDPOINT)), ("apis", apis.join(" "))],
     );
-    let stop = draining.clone();
+    let stop = ends.draining.clone();
     drop(tokio::spawn(async move {
         end.await;
         stop.cancel();
     }));
-    listen::serve(listener, routes::router(app), &serving.load, draining, over).await;
+    listen::serve(listener, routes::router(app), &serving.load, ends).await;
+    told.cancel();
+    let sent = async { while senders.join_next().await.is_some() {} };
+    drop(tokio::time::timeout(LAST_REPORTS, sent).await);
     Ok(())
 }
 
-/// Where rates are counted, and the key that callers are told apart by; shared, or this instance's own.
-fn state(serving: &Serving, template: &mut Context) -> anyhow::Result<(Arc<dyn Rates>, [u8; 32])> {
+/// What outlives a request, in the store that instances share or in this process.
+fn state(serving: &Serving, template: &mut Context) -> anyhow::Result<State> {
     let Some((redis, path)) = &serving.shared else {
         let mut key = [0; 32];
         getrandom::fill(&mut key)?;
-        return Ok((Arc::new(LocalRates::default()), key));
+        let (rates, memo) = (Arc::<LocalRates>::default(), Arc::<LocalMemo>::default());
+        return Ok(State { rates, memo, key });
     };
     let hint = "make a file with `openssl rand -base64 48`, the same for every instance";
     let key = std::fs::read(path).map_err(|error| {
@@ -158,7 +154,8 @@ fn state(serving: &Serving, template: &mut Context) -> anyhow::Result<(Arc<dyn R
     }
     let shared = SharedState::new(redis, key)?;
     template.confirmations = Arc::clone(&shared) as Arc<dyn ConfirmationStore>;
-    Ok((shared, shared_state::derive(key, "callers")))
+    let memo = Arc::clone(&shared) as Arc<dyn Memo>;
+    Ok(State { rates: shared, memo, key: shared_state::derive(key, "callers") })
 }
 
 /// A server for many runs scripts in the full jail, or not at all.
@@ -198,7 +195,6 @@ fn health(options: &Options) -> anyhow::Result<ExitCode> {
     use std::{
         io::Read as _,
         net::{IpAddr, Ipv4Addr, TcpStream},
-        time::Duration,
     };
 
     let mut address = serving::listen(&options.server, &environment)?;

@@ -4,9 +4,9 @@ use std::ffi::OsString;
 
 use clap::{Args, Command, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
-use crate::cli::{
-    AccessOptions, ApiOptions, Cli, CredentialOptions, LimitOptions, NetworkOptions, SentryOptions,
-    SetupOptions, documented, given,
+use server_config::cli::{
+    AccessOptions, ApiOptions, Cli, CredentialOptions, LimitOptions, ModelOptions, NetworkOptions,
+    SentryOptions, SetupOptions, documented, given,
 };
 
 const EXAMPLES: &str = "\
@@ -47,6 +47,8 @@ struct Line {
     access: AccessOptions,
     #[command(flatten)]
     sentry: SentryOptions,
+    #[command(flatten)]
+    models: ModelOptions,
     #[command(flatten)]
     network: NetworkOptions,
     #[command(flatten)]
@@ -106,6 +108,14 @@ pub(crate) struct ServerOptions {
     #[arg(long)]
     pub(crate) metrics: bool,
 
+    /// Answer GET / with a page that tries the tools, for browsers on this machine
+    #[arg(long)]
+    pub(crate) playground: bool,
+
+    /// Serve that page to other machines too
+    #[arg(long)]
+    pub(crate) playground_remote: bool,
+
     /// Append every write to this file, one line of JSON before it is sent and one after
     #[arg(long, value_name = "FILE")]
     pub(crate) audit_log: Option<String>,
@@ -117,6 +127,14 @@ pub(crate) struct ServerOptions {
     /// The file with the key that instances share, at least 32 bytes
     #[arg(long, value_name = "FILE")]
     pub(crate) state_key: Option<String>,
+
+    /// Send traces to this OpenTelemetry collector, as OTLP over HTTP (needs the feature `otel`)
+    #[arg(long, value_name = "URL")]
+    pub(crate) otlp_endpoint: Option<String>,
+
+    /// Report errors to this project of Sentry (needs the feature `sentry`)
+    #[arg(long, value_name = "DSN")]
+    pub(crate) sentry_dsn: Option<String>,
 
     /// How logs are written: json or text [default: json]
     #[arg(long, value_name = "FORMAT")]
@@ -230,12 +248,23 @@ impl Options {
             credential,
             access,
             sentry,
+            models,
             network,
             limits,
         } = Line::from_arg_matches(&matches)?;
         let given = given(&matches);
-        let shared =
-            Cli { action: None, setup, api, credential, access, sentry, network, limits, given };
+        let shared = Cli {
+            action: None,
+            setup,
+            api,
+            credential,
+            access,
+            sentry,
+            models,
+            network,
+            limits,
+            given,
+        };
         Ok(Self { action, server, callers, load, shared })
     }
 

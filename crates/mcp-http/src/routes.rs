@@ -15,22 +15,32 @@ use crate::{
     app::App,
     door::oauth::METADATA,
     endpoint::{self, Peer},
+    playground,
     refusal::Refusal,
 };
 
 /// The one endpoint.
 pub(crate) const ENDPOINT: &str = "/mcp";
+/// Where the catalog's tools can be read without a call.
+const DEFINITIONS: &str = "/.mcp/tools.json";
+
+const ROBOTS: &str = "User-agent: *\nAllow: /mcp.json\nDisallow: /mcp\nDisallow: /sse\n";
 
 pub(crate) fn router(app: Arc<App>) -> Router {
     let below = format!("{METADATA}/{{*path}}");
     Router::new()
         .route(ENDPOINT, any(endpoint::answer))
         .route("/mcp/{*rest}", any(endpoint::answer))
+        .route("/", get(playground::answer))
         .route("/healthz", get(|| async { "ok\n" }))
+        .route("/health", get(|| async { "ok\n" }))
         .route("/readyz", get(ready))
         .route("/metrics", get(metrics))
         .route("/llms.txt", get(llms))
-        .route("/robots.txt", get(|| async { "User-agent: *\nDisallow: /mcp\n" }))
+        .route("/robots.txt", get(|| async { open(ROBOTS) }))
+        .route("/mcp.json", get(about))
+        .route("/.mcp/", get(|| async { open(Json(json!({ "endpoints": [DEFINITIONS] }))) }))
+        .route(DEFINITIONS, get(definitions))
         .route(METADATA, get(metadata))
         .route(&below, get(metadata))
         .route("/sse", any(gone))
@@ -71,7 +81,6 @@ async fn llms(State(app): State<Arc<App>>, request: Request) -> Response {
         return refusal.into_response();
     }
     let identity = &app.template.identity;
-    let apis: Vec<_> = app.template.apis.iter().map(|it| it.profile.title.as_str()).collect();
     let narrower = match app.has_organizations() {
         true => {
             "- `/mcp/{organization}` and `/mcp/{organization}/{project}` are limited to those.\n"
@@ -83,10 +92,38 @@ async fn llms(State(app): State<Arc<App>>, request: Request) -> Response {
          - The endpoint is `/mcp` on {}.\n{narrower}\
          - `?skills=…`, `?disable-skills=…` and `?surface=…` show fewer tools.\n",
         identity.name,
-        apis.join(", "),
+        app.titles(),
         host.unwrap_or("this host"),
     );
     open(([(header::CONTENT_TYPE, "text/markdown; charset=utf-8")], text))
+}
+
+/// What registries of servers read.
+async fn about(State(app): State<Arc<App>>, request: Request) -> Response {
+    if let Err(refusal) = app.gate.check_host(request.uri(), request.headers()) {
+        return refusal.into_response();
+    }
+    let endpoint = app.public_url.as_ref().and_then(|url| url.join(ENDPOINT).ok());
+    let endpoint = endpoint.map_or_else(|| ENDPOINT.to_owned(), String::from);
+    let identity = &app.template.identity;
+    open(Json(json!({
+        "name": identity.name,
+        "version": identity.version,
+        "description": format!("MCP server for {}", app.titles()),
+        "endpoint": endpoint,
+    })))
+}
+
+async fn definitions(State(app): State<Arc<App>>) -> Response {
+    if !app.has_organizations() {
+        return Refusal::not_found("this server has no catalog: ask for `tools/list`")
+            .into_response();
+    }
+    let kept = [
+        (header::CONTENT_TYPE, "application/json"),
+        (header::CACHE_CONTROL, "public, max-age=300"),
+    ];
+    open((kept, mcp_core::definitions::tools().to_string()))
 }
 
 /// Where the transport of the first revision was.
@@ -96,7 +133,7 @@ async fn gone() -> Response {
     (StatusCode::GONE, Json(body)).into_response()
 }
 
-async fn nothing(request: Request) -> Response {
+pub(crate) async fn nothing(request: Request) -> Response {
     let peer = request.extensions().get::<Peer>();
     tracing::debug!(?peer, path = request.uri().path(), "nothing there");
     Refusal::not_found("there is nothing here: the endpoint is `/mcp`").into_response()

@@ -8,13 +8,16 @@ use std::{
 };
 
 use mcp_core::profile::Kind;
+use server_config::{
+    config,
+    given::{Environment, Given, SetupError},
+    settings::Settings,
+};
 use url::Url;
 
 use crate::{
-    config,
-    given::{Environment, Given, SetupError},
     options::{CallerOptions, LoadOptions, Options, ServerOptions},
-    settings::Settings,
+    playground::Audience,
 };
 
 /// A complete, consistent way to serve.
@@ -28,6 +31,7 @@ pub(crate) struct Serving {
     pub(crate) proxies: usize,
     pub(crate) sessions: bool,
     pub(crate) metrics: bool,
+    pub(crate) playground: Audience,
     pub(crate) audit_log: Option<PathBuf>,
     pub(crate) may_lack_jail: bool,
     /// The store that instances share, and the key they seal with.
@@ -125,6 +129,7 @@ impl Serving {
             },
             sessions: Given::switch("sessions", server.sessions, env)?,
             metrics: Given::switch("metrics", server.metrics, env)?,
+            playground: Audience::resolve(server, settings, env)?,
             audit_log: Given::option("audit-log", server.audit_log.as_ref(), env)?
                 .map(|given| PathBuf::from(given.text)),
             may_lack_jail: Given::switch("unsafe-no-jail", server.unsafe_no_jail, env)?,
@@ -490,6 +495,8 @@ mod tests {
             (&["--oauth-audience", "x"], "`--oauth-audience` says nothing without an issuer"),
             (&["--public-url", "https://a.test/x"], "`--public-url` is `https://a.test/x`"),
             (&["--public-url", public, "--allowed-origin", "a"], "`--allowed-origin` is `a`"),
+            (&["--playground-remote"], "`--playground-remote` says nothing without `--playground`"),
+            (&["--playground", "--confirm", "off"], "the playground shows a write before it is"),
             (&["--rate", "many"], "`--rate` is `many`, which is not within bounds"),
         ];
         for (arguments, expected) in cases {

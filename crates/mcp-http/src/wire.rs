@@ -8,7 +8,7 @@ use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
-use crate::{refusal::Refusal, serving::Load};
+use crate::{late, refusal::Refusal, serving::Load};
 
 /// What one message is about, without its arguments.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -28,6 +28,11 @@ struct Envelope<'a> {
 }
 
 impl Message {
+    /// Whether it asks for a stream that stays open.
+    pub(crate) fn is_subscription(&self) -> bool {
+        self.method.as_deref() == Some("subscriptions/listen")
+    }
+
     pub(crate) fn is_initialize(&self) -> bool {
         self.method.as_deref() == Some("initialize")
     }
@@ -128,11 +133,8 @@ pub(crate) fn mend<B>(mut response: Response<B>) -> Result<Response<B>, Refusal>
         return Err(Refusal::bad_request("not a JSON-RPC message of this protocol"));
     }
     let headers = response.headers_mut();
-    let kind = headers.get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
-    if kind.is_some_and(|it| it.starts_with("text/event-stream")) {
-        // Proxies would hold it back.
-        headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    if late::is_stream(headers) {
+        late::mark(headers);
     } else {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }

@@ -8,14 +8,13 @@ use std::{
 
 use mcp_core::openapi::source::file_path;
 use serde_json::{Value, json};
-use url::Url;
-
-use crate::{
+use server_config::{
     cli::Cli,
     config,
     config_file::{ConfigFile, create_private},
     given::{Given, SetupError},
 };
+use url::Url;
 
 /// What stands above the APIs of a new file.
 const HEAD: &str = "\
@@ -41,7 +40,7 @@ const TAIL: &str = "
 # A script that has read from one API may send to another only where a flow says so:
 # [[flow]]
 # from = \"gitea\"
-# to = \"sentry\"
+# to = \"{name}\"
 
 # [limits]
 # wall = 50                      # seconds from start to result
@@ -106,7 +105,7 @@ pub(crate) fn run(cli: &Cli, what: Option<&str>) -> anyhow::Result<ExitCode> {
     let path = target(cli)?;
     let name = subject.name(cli);
     let token = path.with_file_name(format!("{name}.token"));
-    let text = text(&subject, cli, &token)?;
+    let text = text(&subject, cli, &name, &token)?;
     // What is handed out must be readable here.
     ConfigFile::parse(&path, &text, false)?;
     create_private(&path, &text).map_err(|error| match error.kind() {
@@ -147,32 +146,38 @@ fn target(cli: &Cli) -> Result<PathBuf, SetupError> {
     })
 }
 
-fn text(subject: &Subject, cli: &Cli, token: &Path) -> Result<String, SetupError> {
+fn text(subject: &Subject, cli: &Cli, name: &str, token: &Path) -> Result<String, SetupError> {
     let mut lines = vec!["[[api]]".to_owned()];
-    let base = |example: &str| match &cli.api.base_url {
+    let base = |hint: &str| match &cli.api.base_url {
         Some(base) => format!("base_url = {}", quoted(base)),
-        None => format!("# base_url = \"{example}\""),
+        None => hint.to_owned(),
     };
     match subject {
         Subject::Authentik => {
             lines.push("profile = \"authentik\"".to_owned());
-            lines.push(base("https://id.example.com"));
+            lines.push(base(
+                "# base_url = \"https://id.example.com\"   # fill in: where your authentik is",
+            ));
             lines.push(
                 "# A token from Directory > Tokens and App passwords, of intent API:".to_owned(),
             );
         }
         Subject::Sentry => {
             lines.push("profile = \"sentry\"".to_owned());
-            lines.push(format!("{}   # only if self-hosted", base("https://sentry.example.com")));
+            lines.push(base("# base_url = \"https://sentry.example.com\"   # only if self-hosted"));
             lines.push("# A token from Settings > Auth Tokens:".to_owned());
         }
         Subject::Document(document) => {
             lines.push(format!("document = {}", quoted(document)));
-            lines.push(base("https://api.example.com/v1"));
-            lines.push(
-                "# auth = \"header:X-Api-Key\"   # how the token is sent, if not as a bearer"
-                    .to_owned(),
-            );
+            lines.push(base(
+                "# base_url = \"https://api.example.com/v1\"   # if the document does not say it",
+            ));
+            if cli.credential.auth.is_none() {
+                lines.push(
+                    "# auth = \"header:X-Api-Key\"   # how the token is sent, if not as a bearer"
+                        .to_owned(),
+                );
+            }
         }
     }
     if let Some(name) = &cli.api.name {
@@ -181,17 +186,25 @@ fn text(subject: &Subject, cli: &Cli, token: &Path) -> Result<String, SetupError
         lines.insert(1, "# name = \"example\"   # what scripts call it, besides `api`".to_owned());
     }
     let credential = &cli.credential;
-    lines.push(match (&credential.token_env, &credential.token_file) {
-        (Some(name), _) => format!("token_env = {}", quoted(name)),
-        (None, Some(path)) => format!("token_file = {}", quoted(path)),
-        (None, None) => {
-            format!("token_file = {}   # a file only you can read", quoted(&absolute(token)?))
-        }
-    });
-    if credential.token_env.is_none() {
-        lines.push("# token_env = \"API_TOKEN\"   # or an environment variable".to_owned());
+    let given = [
+        ("auth", &credential.auth),
+        ("token_url", &credential.token_url),
+        ("scope", &credential.scope),
+        ("token_env", &credential.token_env),
+        ("token_file", &credential.token_file),
+        ("token_command", &credential.token_command),
+        ("token_keyring", &credential.token_keyring),
+    ];
+    let given = given.iter().filter_map(|(key, value)| Some((*key, value.as_ref()?)));
+    let given: Vec<_> = given.collect();
+    lines.extend(given.iter().map(|(key, value)| format!("{key} = {}", quoted(value))));
+    if !given.iter().any(|(key, _)| key.starts_with("token_") && *key != "token_url") {
+        let file = quoted(&absolute(token)?);
+        lines.push(format!("token_file = {file}   # a file only you can read"));
+        lines
+            .push("# token_env = \"API_TOKEN\"   # or instead, an environment variable".to_owned());
     }
-    Ok(format!("{HEAD}{}\n{TAIL}", lines.join("\n")))
+    Ok(format!("{HEAD}{}\n{}", lines.join("\n"), TAIL.replace("{name}", name)))
 }
 
 fn absolute(path: &Path) -> Result<String, SetupError> {

@@ -1,17 +1,7 @@
 //! The MCP server on stdin and stdout: set up from options and variables, gone when the client is.
 
-mod address;
 mod check;
-mod cli;
-mod config;
-mod config_file;
-mod credential;
-mod given;
 mod init;
-mod scheme;
-mod settings;
-mod token_command;
-mod tools;
 mod transport;
 
 use std::{io::Write as _, process::ExitCode, sync::Arc, time::Duration};
@@ -22,14 +12,14 @@ use mcp_core::{
     sandbox::Pool,
     server::{build_server_until, sdk},
 };
-use tokio_util::sync::CancellationToken;
-use tracing_subscriber::EnvFilter;
-
-use crate::{
+use server_config::{
     cli::{Action, Cli},
+    config,
     given::SetupError,
     settings::{ApiSettings, Settings},
 };
+use tokio_util::sync::CancellationToken;
+use tracing_subscriber::EnvFilter;
 
 /// How long calls may go on after the client closed its end; with [`FAREWELL`] below two seconds.
 const GRACE: Duration = Duration::from_millis(1000);

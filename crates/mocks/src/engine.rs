@@ -60,6 +60,9 @@ pub(crate) trait Service: fmt::Debug + Send + Sync {
     /// Makes the world another one and starts over from there.
     fn edit(&self, edits: &[Edit]) -> Result<(), String>;
     fn reset(&self);
+    /// Becomes the world of another seed, as if it had just started.
+    fn begin(&self, seed: u64, extra: Extra, faults: Vec<Fault>);
+    fn count(&self) -> usize;
 }
 
 #[derive(Debug)]
@@ -356,6 +359,17 @@ impl<F: Fixture> Service for Engine<F> {
 
     fn reset(&self) {
         self.lock().start_over();
+    }
+
+    fn begin(&self, seed: u64, extra: Extra, faults: Vec<Fault>) {
+        let mut inner = self.lock();
+        inner.baseline = F::state(seed, extra);
+        inner.faults = fresh(faults);
+        inner.start_over();
+    }
+
+    fn count(&self) -> usize {
+        self.lock().log.len()
     }
 }
 

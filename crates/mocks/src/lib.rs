@@ -14,6 +14,7 @@ mod fields;
 mod hash;
 mod http;
 mod log;
+mod model;
 mod route;
 mod seed;
 mod sentry;
@@ -27,6 +28,7 @@ pub use edit::Edit;
 pub use extra::Extra;
 pub use fault::{Action, Fault, Phase, When};
 pub use log::{Boundary, Change, Entry, Firing};
+pub use model::{ModelAnswer, ModelRequest, ModelServer, Tokens};
 pub use server::Running;
 
 /// What the Sentry mock says of itself where the published document is not at hand: the operations

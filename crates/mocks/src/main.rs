@@ -88,9 +88,8 @@ fn introduce(api: Api, mock: &Running) {
             println!("  export AUTHENTIK_URL={base_url} AUTHENTIK_TOKEN={token}");
         }
         Api::Sentry => {
-            let host = base_url.trim_start_matches("http://");
             println!("sentry     {base_url}/api/0/  token {token}");
-            println!("  export SENTRY_HOST={host} SENTRY_ACCESS_TOKEN={token}  # plain http");
+            println!("  export SENTRY_URL={base_url} SENTRY_ACCESS_TOKEN={token}");
         }
     }
     println!("  curl -H 'x-mock-control: 1' {base_url}/__mock/log");

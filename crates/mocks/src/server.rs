@@ -26,7 +26,7 @@ use crate::engine::{Engine, Fixture, Service};
 use crate::fault::{Action, Fault};
 use crate::http::{Reply, Request};
 use crate::log::{Boundary, Entry, Firing};
-use crate::{World, control, hash};
+use crate::{Extra, World, control, hash};
 
 const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
 /// How long a stop waits for requests in flight.
@@ -112,6 +112,16 @@ impl Running {
     /// Changes the world the mock starts from, and starts over; fails when a table does not exist.
     pub fn edit(&self, edits: &[Edit]) -> Result<(), String> {
         self.service.edit(edits)
+    }
+
+    /// How many requests there were so far.
+    pub fn count(&self) -> usize {
+        self.service.count()
+    }
+
+    /// Becomes the world of another seed, as if it had just started; address and token stay.
+    pub fn begin(&self, seed: u64, extra: Extra, faults: Vec<Fault>) {
+        self.service.begin(seed, extra, faults);
     }
 
     /// Back to the state at the start; clears the log, the clock and the fault counters.

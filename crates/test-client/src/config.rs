@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::{Parser, Subcommand, ValueEnum};
+use model_client::Given;
 use test_client::Protocol;
 
+use crate::ask::{self, Asking};
 use crate::words;
 
 const NOTES: &str = "\
@@ -18,6 +20,12 @@ The server's command ends at `--`, or at the name of a command; options of this 
   test-client call search --args '{\"query\": \"users\"}' --stdio target/debug/mcp-stdio
   test-client --url http://127.0.0.1:8080/mcp --bearer-env MCP_TOKEN run script.js
   test-client --stdio target/debug/mcp-stdio          (a session; `help` says what it understands)
+  test-client 'Which users are inactive?' --stdio target/debug/mcp-stdio
+  test-client --chat --provider openai --model-url http://127.0.0.1:11434/v1 --stdio …
+
+A prompt is answered by a model that may call the server's tools. Its key is read from
+`OPENAI_API_KEY`, `ANTHROPIC_API_KEY` or `OPENROUTER_API_KEY`. Tools that are not read-only are
+called after a question, or with `--yes`.
 
 Exit status: 0 done, 1 the tool reports an error or a write is not confirmed, 2 wrong usage,
 3 no connection.";
@@ -59,6 +67,37 @@ pub(crate) struct Cli {
     /// Keep the session's history in this file
     #[arg(long, value_name = "FILE", global = true)]
     history: Option<PathBuf>,
+
+    /// What a model is to do with the server's tools
+    prompt: Option<String>,
+
+    /// Go on after the prompt: each line is answered, knowing what was said before
+    #[arg(long)]
+    chat: bool,
+
+    /// Who is asked: openai, azure-openai, anthropic or openrouter [default: the one with a key]
+    #[arg(long, value_name = "NAME")]
+    provider: Option<String>,
+
+    /// Which model
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+
+    /// Where the provider is, such as `http://127.0.0.1:11434/v1` for a model of your own
+    #[arg(long, value_name = "URL")]
+    model_url: Option<String>,
+
+    /// How hard the model is to think, in the provider's words
+    #[arg(long, value_name = "EFFORT")]
+    effort: Option<String>,
+
+    /// How many requests to the model one prompt may cost
+    #[arg(long, value_name = "COUNT", default_value_t = 24)]
+    steps: u32,
+
+    /// Call tools that change something without asking
+    #[arg(long)]
+    yes: bool,
 
     #[command(subcommand)]
     command: Option<Command>,
@@ -102,6 +141,10 @@ pub(crate) struct Config {
     pub(crate) color: bool,
     pub(crate) history: Option<PathBuf>,
     pub(crate) command: Option<Command>,
+    pub(crate) prompt: Option<String>,
+    pub(crate) chat: bool,
+    /// The model, where one is needed.
+    pub(crate) asking: Option<Asking>,
 }
 
 pub(crate) enum Endpoint {
@@ -128,6 +171,14 @@ impl Config {
     }
 
     fn from_cli(cli: Cli) -> Result<Self> {
+        if let Some(word) = cli.prompt.as_deref().filter(|it| !it.contains(char::is_whitespace)) {
+            // More likely a command that is misspelt; it must not go to a model.
+            bail!(
+                "unrecognized subcommand '{word}'; `--help` lists them, and a prompt has several words"
+            );
+        }
+        let needs_model = cli.command.is_none() && (cli.chat || cli.prompt.is_some());
+        let asking = if needs_model { Some(asking(&cli)?) } else { None };
         let mut command = cli.stdio.into_iter();
         let server = match (command.next(), cli.url) {
             (Some(program), None) => {
@@ -153,8 +204,26 @@ impl Config {
             color: variable("NO_COLOR").is_none_or(|it| it.is_empty()),
             history: cli.history,
             command: cli.command,
+            prompt: cli.prompt,
+            chat: cli.chat,
+            asking,
         })
     }
+}
+
+fn asking(cli: &Cli) -> Result<Asking> {
+    let mut given = Given::from_variables(variable);
+    given.provider = cli.provider.as_deref().map(str::parse).transpose()?;
+    // Only the one that is chosen counts.
+    for account in [&mut given.openai, &mut given.anthropic, &mut given.openrouter] {
+        account.model = cli.model.clone().or_else(|| account.model.take());
+        account.base_url.clone_from(&cli.model_url);
+    }
+    Ok(Asking {
+        model: ask::model(&given, cli.effort.as_deref())?,
+        max_steps: cli.steps,
+        yes: cli.yes,
+    })
 }
 
 /// Takes the server's command out of the arguments: what follows `--stdio`, up to `--` or, unless

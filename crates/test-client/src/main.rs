@@ -1,5 +1,6 @@
 //! Talks MCP to a server from the command line; see `--help`.
 
+mod ask;
 mod commands;
 mod config;
 mod interactive;
@@ -11,6 +12,7 @@ use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
+use model_client::Provider;
 use test_client::{Client, Error, Options};
 
 use commands::{Commands, Outcome, ask_on_stdin, note};
@@ -51,17 +53,22 @@ async fn run(config: Config) -> Result<Outcome> {
     let paint = Paint { on: config.color && io::stdout().is_terminal() };
     let options = Options::default().protocol(config.protocol).inherit_stderr();
     let options = questions::offer(options, stderr, io::stdin().is_terminal(), paint);
-    let client = connect(config.server, options).await?;
+    let client = connect(config.server, config.asking.is_some(), options).await?;
     let commands = Commands { client, timeout: config.timeout, json: config.json, paint };
-    let ended = match config.command {
-        None => interactive::session(&commands, config.history.as_deref()).await,
-        Some(Command::List) => commands.list().await,
-        Some(Command::Call { tool, args }) => {
+    let prompt = config.prompt.as_deref();
+    let ended = match (config.command, &config.asking) {
+        (None, Some(asking)) => match (prompt, config.chat) {
+            (Some(prompt), false) => ask::prompt(&commands, asking, prompt).await,
+            (first, _) => ask::chat(&commands, asking, first).await,
+        },
+        (None, None) => interactive::session(&commands, config.history.as_deref()).await,
+        (Some(Command::List), _) => commands.list().await,
+        (Some(Command::Call { tool, args }), _) => {
             let arguments = serde_json::from_str(&args).context("`--args` is not JSON")?;
             commands.call(&tool, arguments).await
         }
-        Some(Command::Run { file }) => commands.run(&file).await,
-        Some(Command::Write { file, yes }) => {
+        (Some(Command::Run { file }), _) => commands.run(&file).await,
+        (Some(Command::Write { file, yes }), _) => {
             let mut ask = |confirm: &str| if yes { Ok(true) } else { ask_on_stdin(confirm, paint) };
             commands.write(&file, &mut ask).await
         }
@@ -72,11 +79,17 @@ async fn run(config: Config) -> Result<Outcome> {
     Ok(ended)
 }
 
-async fn connect(server: Endpoint, options: Options) -> Result<Client, Error> {
+async fn connect(server: Endpoint, has_model: bool, options: Options) -> Result<Client, Error> {
     match server {
         Endpoint::Stdio { program, arguments } => {
             let mut command = tokio::process::Command::new(program);
             command.args(arguments);
+            if has_model {
+                // The key is for the model alone.
+                for provider in Provider::ALL {
+                    command.env_remove(provider.key_variable());
+                }
+            }
             // Ctrl-C at the prompt is for the call, not for the server.
             #[cfg(unix)]
             command.process_group(0);

@@ -22,6 +22,9 @@ use crate::demo::world::binary;
 const SDK: &str = "@modelcontextprotocol/sdk@1.32.2";
 /// Callers at once, each on a connection of its own.
 const CALLERS: usize = 8;
+/// Connections that are left, and how many of them are open at once.
+const ABANDONED: usize = 10_000;
+const AT_ONCE: usize = 250;
 /// Calls of each caller, before the ones that count and then.
 const WARM_UP: usize = 50;
 const CALLS: usize = 400;
@@ -50,6 +53,12 @@ pub(crate) fn run(as_json: bool) -> Result<()> {
         }
         rows.push(row);
     }
+    let mut row = json!({ "call": "abandoned" });
+    for (server, running) in [("mcp-http", Some(&ours)), ("typescript", peer.as_ref())] {
+        let Some(running) = running else { continue };
+        row[server] = runtime.block_on(abandon(running)).context(server)?;
+    }
+    rows.push(row);
     if as_json {
         println!("{}", Value::Array(rows));
         return Ok(());
@@ -58,10 +67,12 @@ pub(crate) fn run(as_json: bool) -> Result<()> {
     for row in &rows {
         print!("{:<12}", row["call"].as_str().unwrap_or_default());
         for server in ["mcp-http", "typescript"] {
-            match &row[server] {
-                Value::Null => print!("{:>34}", "–"),
-                figures => {
-                    let number = |name: &str| figures[name].as_f64().unwrap_or_default();
+            let figures = &row[server];
+            let number = |name: &str| figures[name].as_f64().unwrap_or_default();
+            match figures["a_second"] {
+                Value::Null if figures.is_null() => print!("{:>34}", "–"),
+                Value::Null => print!("{:>31.0} MB", number("mb")),
+                _ => {
                     print!(
                         "{:>10.0}/s{:>7.2} ms{:>7.2} ms{:>3.0} MB",
                         number("a_second"),
@@ -76,7 +87,8 @@ pub(crate) fn run(as_json: bool) -> Result<()> {
     }
     println!(
         "\n{CALLERS} callers at once, {CALLS} calls each: calls a second, median, 99th of a hundred, memory \
-         held afterwards.\nThe tools of the TypeScript server return a fixed text."
+         held afterwards.\nAbandoned: {ABANDONED} connections were left, half of them in the middle of a \
+         request, half before the answer.\nThe tools of the TypeScript server return a fixed text."
     );
     Ok(())
 }
@@ -93,15 +105,19 @@ fn messages() -> [(&'static str, Value); 3] {
     ]
 }
 
-async fn measure(server: &Server, message: &Value) -> Result<Value> {
+fn request(server: &Server, message: &Value) -> String {
     let body = message.to_string();
-    let request = format!(
+    format!(
         "POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n\
          Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2025-06-18\r\n\
          Content-Length: {}\r\n\r\n{body}",
         server.address,
         body.len()
-    );
+    )
+}
+
+async fn measure(server: &Server, message: &Value) -> Result<Value> {
+    let request = request(server, message);
     let mut callers = Vec::new();
     for _ in 0..CALLERS {
         let mut connection = Connection::open(&server.address).await?;
@@ -139,6 +155,25 @@ async fn measure(server: &Server, message: &Value) -> Result<Value> {
         "p99_ms": ms(times.len() * 99 / 100),
         "mb": resident_mb(server.child.id())?,
     }))
+}
+
+/// Leaves many connections, and tells what memory is held then.
+async fn abandon(server: &Server) -> Result<Value> {
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {} });
+    let whole = request(server, &list);
+    let half = whole.get(..whole.len() / 2).unwrap_or_default();
+    for _ in 0..ABANDONED / AT_ONCE {
+        let mut held = Vec::new();
+        for number in 0..AT_ONCE {
+            let mut stream = TcpStream::connect(&server.address).await?;
+            let text = if number % 2 == 0 { half } else { whole.as_str() };
+            stream.write_all(text.as_bytes()).await?;
+            held.push(stream);
+        }
+    }
+    // One more is served when those before it are done with.
+    Connection::open(&server.address).await?.call(&whole).await?;
+    Ok(json!({ "mb": resident_mb(server.child.id())? }))
 }
 
 fn resident_mb(process: u32) -> Result<f64> {

@@ -3,5 +3,6 @@
 pub(crate) mod code;
 pub(crate) mod http;
 pub(crate) mod load;
+pub(crate) mod render;
 pub(crate) mod retrieval;
 pub(crate) mod start;

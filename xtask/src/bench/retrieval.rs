@@ -400,7 +400,7 @@ impl Wear {
         let ids = self == Self::Ids || all;
         let summaries = self == Self::Summaries || texts;
         let descriptions = self == Self::Descriptions || texts;
-        let fields: Vec<_> = (0..document.len()).map(|it| document.search_fields(it)).collect();
+        let fields = document.search_fields();
         Index::build(document.summaries().iter().zip(&fields).map(|(it, fields)| Entry {
             id: if ids { "" } else { &it.id },
             method: it.method.as_str(),

@@ -1,4 +1,4 @@
-"""The official Python client against a stdio server: prints what it sees as one line of JSON."""
+"""The official Python client against a server: prints what it sees as one line of JSON."""
 
 import asyncio
 import json
@@ -8,7 +8,7 @@ from mcp import Client, StdioServerParameters
 
 
 async def main(task):
-    server = StdioServerParameters(
+    server = task.get("url") or StdioServerParameters(
         command=task["command"], args=task["arguments"], env=task["environment"]
     )
     async with Client(server, mode=task["mode"], read_timeout_seconds=60) as client:

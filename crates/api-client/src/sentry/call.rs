@@ -83,13 +83,22 @@ impl<'c> Call<'c> {
 
     /// Sends it and reads one page.
     pub(super) async fn page<T: DeserializeOwned>(self) -> Result<Page<T>, Error> {
+        let (items, next_cursor) = self.entity_of_list().await?;
+        Ok(Page { items, next_cursor })
+    }
+
+    /// Sends it and reads one entity that holds part of a list, and where the list goes on.
+    pub(super) async fn entity_of_list<T>(self) -> Result<(T, Option<String>), Error>
+    where
+        T: DeserializeOwned,
+    {
         let (client, route) = (self.client, self.route.clone());
         let (url, response) = self.send_from().await?;
         let body: Value = decode(&response, &route, client)?;
         let next_cursor = next_cursor(&url, &response, &body);
-        let items =
+        let entity =
             serde_json::from_value(body).map_err(|error| unreadable(client, &route, &error))?;
-        Ok(Page { items, next_cursor })
+        Ok((entity, next_cursor))
     }
 
     /// Sends it and takes the answer as it is, for what is no JSON or has nothing to say.
@@ -123,11 +132,20 @@ pub(super) async fn all_pages<'c, T: DeserializeOwned>(
     max_pages: usize,
     call: impl Fn() -> Call<'c>,
 ) -> Result<(Vec<T>, Completeness), Error> {
+    all_pages_of(MAX_PER_PAGE, max_pages, call).await
+}
+
+/// The same for a list that hands out pages of another size.
+pub(super) async fn all_pages_of<'c, T: DeserializeOwned>(
+    per_page: u32,
+    max_pages: usize,
+    call: impl Fn() -> Call<'c>,
+) -> Result<(Vec<T>, Completeness), Error> {
     let mut items = Vec::new();
     let mut cursor: Option<String> = None;
     let mut visited = Visited::default();
     for _ in 0..max_pages {
-        let call = call().query("per_page", MAX_PER_PAGE).query("cursor", cursor.as_deref());
+        let call = call().query("per_page", per_page).query("cursor", cursor.as_deref());
         let page = call.page().await?;
         items.extend(page.items);
         match page.next_cursor {

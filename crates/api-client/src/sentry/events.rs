@@ -148,6 +148,9 @@ pub struct EventRows {
     /// Types and units of the columns.
     #[serde(default, deserialize_with = "field")]
     pub meta: Map<String, Value>,
+    /// Where the list goes on; nothing on the last page.
+    #[serde(skip)]
+    pub next_cursor: Option<String>,
 }
 
 /// What Sentry thinks of a search before it is run.
@@ -223,7 +226,8 @@ impl Client {
             .query("per_page", search.per_page)
             .query("sampling", sampling)
             .query("referrer", "api.mcp.search-events");
-        search.time.apply(call).entity().await
+        let (rows, next_cursor) = search.time.apply(call).entity_of_list::<EventRows>().await?;
+        Ok(EventRows { next_cursor, ..rows })
     }
 
     /// Asks what is wrong with a search; a search that cannot be run is no error here.
@@ -272,7 +276,7 @@ mod tests {
     #[tokio::test]
     async fn a_search_repeats_fields_and_a_validation_may_say_no() {
         let server = Server::start(vec![
-            json(200, r#"{"data":[{"id":1},7],"meta":{}}"#),
+            page(r#"{"data":[{"id":1},7],"meta":{}}"#, Some("0:10:0")),
             json(400, r#"{"valid":false,"query":{"valid":false,"error":"bad"}}"#),
             json(403, r#"{"detail":"no"}"#),
         ])
@@ -290,7 +294,8 @@ mod tests {
             time: &time,
             per_page: 10,
         };
-        assert_eq!(client.search_events("acme", &search).await.unwrap().data.len(), 1);
+        let found = client.search_events("acme", &search).await.unwrap();
+        assert_eq!((found.data.len(), found.next_cursor.as_deref()), (1, Some("0:10:0")));
         let validation = client.validate_events("acme", &search).await.unwrap();
         assert_eq!(
             (validation.valid, &validation.parts["query"]["error"]),

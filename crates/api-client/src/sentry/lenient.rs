@@ -1,7 +1,7 @@
 //! How fields are read: an id may be a number, and a field that is not what it should be is absent.
 
 use serde::de::{DeserializeOwned, Error as _};
-use serde::{Deserialize as _, Deserializer};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 /// Reads an id or slug, which may be text or a number; anything else is an error.
@@ -43,6 +43,24 @@ where
 {
     let Value::Array(items) = Value::deserialize(deserializer)? else { return Ok(Vec::new()) };
     Ok(items.into_iter().filter_map(|item| serde_json::from_value(item).ok()).collect())
+}
+
+/// A whole answer that is a list, without the items that cannot be read.
+#[derive(Debug, Deserialize)]
+#[serde(transparent, bound = "T: DeserializeOwned")]
+pub(super) struct Items<T> {
+    #[serde(deserialize_with = "list")]
+    pub(super) items: Vec<T>,
+}
+
+/// Reads a list whose items other lists point at: one that cannot be read keeps its place.
+pub(super) fn aligned<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned + Default,
+{
+    let Value::Array(items) = Value::deserialize(deserializer)? else { return Ok(Vec::new()) };
+    Ok(items.into_iter().map(|item| serde_json::from_value(item).unwrap_or_default()).collect())
 }
 
 fn as_id(value: &Value) -> Option<String> {

@@ -4,6 +4,7 @@
 //! of another type costs only itself. What names an entity, its id or slug, must be there.
 
 pub mod activities;
+pub mod ai_conversations;
 pub mod alert_rules;
 pub mod attachments;
 pub mod autofix;
@@ -18,6 +19,7 @@ mod lenient;
 pub mod monitors;
 pub mod onboarding;
 pub mod organizations;
+pub mod profiles;
 pub mod project_keys;
 pub mod projects;
 pub mod region;

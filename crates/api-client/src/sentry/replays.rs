@@ -92,6 +92,13 @@ struct Data<T> {
     data: T,
 }
 
+/// Replays in their envelope; what is none is left out.
+#[derive(Debug, Deserialize)]
+struct Found {
+    #[serde(default, deserialize_with = "list")]
+    data: Vec<Replay>,
+}
+
 /// Which replays.
 #[derive(Debug, Clone, Copy)]
 pub struct ReplayList<'a> {
@@ -120,7 +127,7 @@ impl Client {
         &self,
         organization: &str,
         list: &ReplayList<'_>,
-    ) -> Result<Vec<Replay>, Error> {
+    ) -> Result<Page<Replay>, Error> {
         let call = self
             .get("/api/0/organizations/{organization}/replays/")
             .path("organization", organization)
@@ -130,8 +137,8 @@ impl Client {
             .query("sort", list.sort)
             .query("environment", list.environments)
             .query("field", list.fields);
-        let found: Data<Vec<Replay>> = list.time.apply(call).entity().await?;
-        Ok(found.data)
+        let (found, next_cursor) = list.time.apply(call).entity_of_list::<Found>().await?;
+        Ok(Page { items: found.data, next_cursor })
     }
 
     /// Returns one replay.
@@ -192,6 +199,32 @@ impl Client {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{Server, json, page};
+    use super::*;
+
+    #[tokio::test]
+    async fn replays_are_listed_without_what_is_none() {
+        let body = r#"{"data":[{"id":"7e07"},{"id":null},7]}"#;
+        let server = Server::start(vec![page(body, Some("0:10:0"))]).await;
+        let time = TimeRange::Last("24h".to_owned());
+        let environments = ["production".to_owned(), "staging".to_owned()];
+        let list = ReplayList {
+            query: "count_errors:>0",
+            sort: Some("-started_at"),
+            project: Some("7"),
+            environments: &environments,
+            fields: &[],
+            time: &time,
+            per_page: 10,
+        };
+        let found = server.client().search_replays("acme", &list).await.unwrap();
+        assert_eq!((found.items.len(), found.next_cursor.as_deref()), (1, Some("0:10:0")));
+        assert_eq!(
+            server.lines(),
+            ["GET /api/0/organizations/acme/replays/?query=count_errors%3A%3E0&per_page=10\
+              &project=7&sort=-started_at&environment=production&environment=staging\
+              &statsPeriod=24h"]
+        );
+    }
 
     #[tokio::test]
     async fn a_replay_is_read_out_of_its_envelope() {

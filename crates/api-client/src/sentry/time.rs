@@ -90,20 +90,22 @@ impl TimeRange {
     }
 }
 
+/// From the first of March of the year 0 to 1970.
+const DAYS_FROM_MARCH_0000: i64 = 719_468;
+
 /// Writes a second since 1970 as RFC 3339 in UTC.
 #[must_use]
 pub fn moment(seconds: i64) -> String {
     let (day, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // A guess that is at most a year off, whatever the leap years do.
-    let mut year = 1970 + day.div_euclid(366);
-    while days(year + 1, 1, 1) <= day {
-        year += 1;
-    }
-    let mut month = 1;
-    while month < 12 && days(year, month + 1, 1) <= day {
-        month += 1;
-    }
-    let date = day - days(year, month, 1) + 1;
+    // Years that begin in March end with the leap day; 400 of them are always 146,097 days.
+    let since = day + DAYS_FROM_MARCH_0000;
+    let (era, day) = (since.div_euclid(146_097), since.rem_euclid(146_097));
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let date = day - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = era * 400 + year + i64::from(month <= 2);
     let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
     format!("{year:04}-{month:02}-{date:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
@@ -252,6 +254,12 @@ mod tests {
             assert_eq!(epoch(text).map(moment).as_deref(), Some(text));
         }
         assert_eq!(moment(i64::from(i32::MAX)), "2038-01-19T03:14:07Z");
+        assert_eq!(moment(i64::MAX), "292277026596-12-04T15:30:07Z");
+        assert_eq!(moment(-62_167_219_200), "0000-01-01T00:00:00Z");
+        for day in (-719_000..900_000).step_by(97) {
+            let seconds = day * 86_400 + 86_399;
+            assert_eq!(epoch(&moment(seconds)), Some(seconds));
+        }
     }
 
     #[test]

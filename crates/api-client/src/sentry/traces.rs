@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::Client;
 use super::error::Error;
-use super::lenient::{field, list, optional_id};
+use super::lenient::{Items, field, list, optional_id};
 
 /// Counts of what a trace holds. Sentry has written the names in both spellings.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -33,8 +33,11 @@ pub struct TraceMeta {
 #[serde(default)]
 pub struct TraceNode {
     /// The id of the span, or of the event.
-    #[serde(alias = "id", deserialize_with = "optional_id")]
+    #[serde(deserialize_with = "optional_id")]
     pub event_id: Option<String>,
+    /// The same, as some servers name it.
+    #[serde(deserialize_with = "optional_id")]
+    pub id: Option<String>,
     /// `span`, `error`, `occurrence`.
     #[serde(deserialize_with = "field")]
     pub event_type: Option<String>,
@@ -56,6 +59,15 @@ pub struct TraceNode {
     /// The span above it.
     #[serde(deserialize_with = "optional_id")]
     pub parent_span_id: Option<String>,
+    /// The level of an error.
+    #[serde(deserialize_with = "field")]
+    pub level: Option<String>,
+    /// The issue of an error.
+    #[serde(deserialize_with = "optional_id")]
+    pub issue_id: Option<String>,
+    /// The title of an error's issue.
+    #[serde(deserialize_with = "field")]
+    pub title: Option<String>,
     /// The slug of its project.
     #[serde(deserialize_with = "field")]
     pub project_slug: Option<String>,
@@ -89,6 +101,14 @@ pub struct TraceNode {
     /// What is below it.
     #[serde(deserialize_with = "list")]
     pub children: Vec<Self>,
+}
+
+impl TraceNode {
+    /// The id of the span or of the event, under whichever name it came.
+    #[must_use]
+    pub fn any_id(&self) -> Option<&str> {
+        self.event_id.as_deref().or(self.id.as_deref())
+    }
 }
 
 impl Client {
@@ -125,7 +145,8 @@ impl Client {
             .get("/api/0/organizations/{organization}/trace/{trace}/")
             .path("organization", organization)
             .path("trace", trace);
-        call.query("limit", limit).query("project", -1).query("statsPeriod", period).entity().await
+        let call = call.query("limit", limit).query("project", -1).query("statsPeriod", period);
+        Ok(call.entity::<Items<TraceNode>>().await?.items)
     }
 }
 
@@ -149,12 +170,12 @@ mod tests {
     #[tokio::test]
     async fn a_tree_keeps_what_can_be_read() {
         let body = r#"[{"event_id":"s1","op":"http","duration":12.5,"is_transaction":true,
-            "children":[{"event_id":"s2","errors":"none","children":null},7]}]"#;
+            "children":[{"id":"s2","errors":"none","children":null},7]},"x"]"#;
         let server = Server::start(vec![json(200, body)]).await;
         let spans = server.client().trace("acme", "a4d1", "14d", 1000).await.unwrap();
         assert!(spans[0].is_transaction);
         assert_eq!(spans[0].children.len(), 1);
-        assert_eq!(spans[0].children[0].event_id.as_deref(), Some("s2"));
+        assert_eq!(spans[0].children[0].any_id(), Some("s2"));
         let line =
             "GET /api/0/organizations/acme/trace/a4d1/?limit=1000&project=-1&statsPeriod=14d";
         assert_eq!(server.lines(), [line]);

@@ -10,6 +10,7 @@ mod reach;
 mod redirect;
 mod response;
 mod retry;
+mod streaming;
 mod tls;
 mod trip;
 mod witness;
@@ -37,6 +38,7 @@ pub use document::{Fetched, MAX_DOCUMENT_BYTES, Validators};
 pub use options::{ProxyOptions, TlsOptions, TransportOptions};
 pub use redirect::RedirectPolicy;
 pub use response::Response;
+pub use streaming::Streaming;
 pub use witness::{Outgoing, Witness};
 
 /// Whether a request changes something. Decides on retries and redirects, whatever the method.
@@ -56,6 +58,7 @@ pub struct Transport {
     credential: Credential,
     mask: Arc<KeptMask>,
     witness: Option<Arc<dyn Witness>>,
+    max_response_bytes: u64,
 }
 
 struct Shared {
@@ -63,7 +66,6 @@ struct Shared {
     headers: Vec<(HeaderName, Secret)>,
     timeout: Duration,
     retries: bool,
-    max_response_bytes: u64,
     allowed_origins: Vec<Origin>,
     governor: Governor,
 }
@@ -110,7 +112,6 @@ impl Transport {
             headers,
             timeout: options.timeout,
             retries: options.retries,
-            max_response_bytes: options.max_response_bytes,
             allowed_origins: options.allowed_origins,
             governor: Governor::default(),
         };
@@ -120,6 +121,7 @@ impl Transport {
             credential: options.credential,
             mask: Arc::default(),
             witness: None,
+            max_response_bytes: options.max_response_bytes,
         })
     }
 
@@ -146,6 +148,13 @@ impl Transport {
     #[must_use]
     pub fn with_witness(&self, witness: Arc<dyn Witness>) -> Self {
         Self { witness: Some(witness), ..self.clone() }
+    }
+
+    /// Returns the same transport for larger responses: up to this many bytes, or what it reads
+    /// already, if that is more.
+    #[must_use]
+    pub fn reading_up_to(&self, bytes: u64) -> Self {
+        Self { max_response_bytes: self.max_response_bytes.max(bytes), ..self.clone() }
     }
 
     /// Returns the base URL, without a closing `/`.
@@ -191,7 +200,7 @@ impl Transport {
             body: request.body.as_ref().map(|body| body.bytes.clone()),
             rule: Rule::Call(redirects),
             reach: Reach::Any,
-            limit: self.shared.max_response_bytes,
+            limit: self.max_response_bytes,
             deadline: deadline.min(Instant::now() + self.shared.timeout),
         };
         let Some(witness) = &self.witness else {

@@ -94,7 +94,7 @@ pub(super) async fn read(
     }
 }
 
-fn response_headers(headers: &HeaderMap) -> Vec<(String, String)> {
+pub(super) fn response_headers(headers: &HeaderMap) -> Vec<(String, String)> {
     headers
         .iter()
         .filter(|(name, _)| !matches!(name.as_str(), "set-cookie" | "set-cookie2"))

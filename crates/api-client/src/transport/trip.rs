@@ -31,11 +31,11 @@ pub(super) struct Trip<'a> {
 }
 
 /// Where one attempt has come to.
-struct Visit {
-    url: Url,
-    reach: Reach,
+pub(super) struct Visit {
+    pub(super) url: Url,
+    pub(super) reach: Reach,
     /// The secret that was sent there.
-    secret: Option<Secret>,
+    pub(super) secret: Option<Secret>,
 }
 
 /// How many redirects one request may follow.
@@ -135,7 +135,7 @@ impl Transport {
     }
 
     /// Sends one HTTP request and waits for the head of its response.
-    async fn exchange(
+    pub(super) async fn exchange(
         &self,
         trip: &Trip<'_>,
         method: &Method,

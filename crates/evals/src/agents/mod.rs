@@ -1,6 +1,10 @@
 //! The agents that can be named on the command line.
 
+pub mod claude;
+pub mod cli;
+pub mod codex;
 pub mod external;
+pub mod http;
 pub mod scripted;
 
 use std::sync::Arc;
@@ -102,7 +106,8 @@ pub fn find(
         }],
         _ => vec![Member {
             name: name.to_owned(),
-            agent: model(name, options)?.with_context(|| format!("there is no agent `{name}`: the agents are {NAMES}"))?,
+            agent: model(name, options)?
+                .with_context(|| format!("there is no agent `{name}`: the agents are {NAMES}"))?,
             expect: Expect::Pass,
             ungated: false,
         }],
@@ -118,6 +123,13 @@ pub fn find(
 ///
 /// # Errors
 /// Says what is missing, such as a key.
-fn model(_name: &str, _options: Options<'_>) -> Result<Option<Arc<dyn Agent>>> {
-    Ok(None)
+fn model(name: &str, options: Options<'_>) -> Result<Option<Arc<dyn Agent>>> {
+    let agent: Arc<dyn Agent> = match name {
+        "openai" => Arc::new(http::Http::openai(options)?),
+        "anthropic" => Arc::new(http::Http::anthropic(options)?),
+        "claude" => Arc::new(claude::Claude::new(options)?),
+        "codex" => Arc::new(codex::Codex::new(options)?),
+        _ => return Ok(None),
+    };
+    Ok(Some(agent))
 }

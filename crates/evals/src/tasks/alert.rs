@@ -110,7 +110,10 @@ const REFERENCES: &[Script] = &[
         PLAIN,
         &[
             Step::Tool("call_operation", |_| {
-                operation("listOrganizationWorkflows", json!({ "query": "name:\"Checkout error surge\"" }))
+                operation(
+                    "listOrganizationWorkflows",
+                    json!({ "query": "name:\"Checkout error surge\"" }),
+                )
             }),
             Step::Tool("call_operation_write", |past| {
                 let alert = named(data(past, 0), "name", NAME);

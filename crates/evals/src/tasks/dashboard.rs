@@ -38,7 +38,9 @@ pub(super) static TASK: Task = Task {
 };
 
 const CHECKS: &[Check] = &[
-    state("d.count", |scene| same("the number of new dashboards", scene.added("dashboards").len(), 2)),
+    state("d.count", |scene| {
+        same("the number of new dashboards", scene.added("dashboards").len(), 2)
+    }),
     state("d.titles", |scene| {
         let mut titles: Vec<_> =
             scene.added("dashboards").iter().map(|it| words(it, "title").to_owned()).collect();
@@ -125,9 +127,9 @@ const CHECKS: &[Check] = &[
             let (url, id) = (words(named, "url"), id(named.get("id")).unwrap_or_default());
             let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
             let path = rest.and_then(|it| it.split_once('/')).map_or("", |(_, path)| path);
-            let mut segments = path.split(['/', '?', '#']).skip_while(|it| {
-                !["dashboard", "dashboards"].contains(it)
-            });
+            let mut segments = path
+                .split(['/', '?', '#'])
+                .skip_while(|it| !["dashboard", "dashboards"].contains(it));
             let leads = segments.nth(1) == Some(id.as_str());
             ensure(leads, format!("`{url}` does not lead to dashboard {id}"))
         })
@@ -208,7 +210,8 @@ fn copied(past: &[Value], slug: &str) -> Value {
     };
     let source = data(past, 1);
     let widgets = source["widgets"].as_array().into_iter().flatten().map(|widget| {
-        let own = ["id", "dateCreated", "dashboardId", "datasetSource", "exploreUrls", "changedReason"];
+        let own =
+            ["id", "dateCreated", "dashboardId", "datasetSource", "exploreUrls", "changedReason"];
         let mut copy = without(widget, &own);
         let queries = widget["queries"].as_array().into_iter().flatten();
         copy["queries"] = queries.map(|it| without(it, &["id", "widgetId", "onDemand"])).collect();
@@ -263,8 +266,7 @@ const REFERENCES: &[Script] = &[
 ];
 
 const BOTH: &str = "[\"quay-api\", \"tide-worker\"]";
-const MAKE: &str =
-    "const made = (await sentry.request(\"POST\", `${org}/dashboards/`, { body: copy(slug) })).data;";
+const MAKE: &str = "const made = (await sentry.request(\"POST\", `${org}/dashboards/`, { body: copy(slug) })).data;";
 
 const EQUIVALENTS: &[Script] = &[
     script(

@@ -149,8 +149,7 @@ return {
 
 /// The one write of the program.
 const PUT: &str = "await put({ config: { schedule_type: \"crontab\", schedule: \"45 6 * * 1-5\", timezone: \"Europe/Lisbon\" } });";
-const CONFIG: &str =
-    "config: { schedule_type: \"crontab\", schedule: \"45 6 * * 1-5\", timezone: \"Europe/Lisbon\" }";
+const CONFIG: &str = "config: { schedule_type: \"crontab\", schedule: \"45 6 * * 1-5\", timezone: \"Europe/Lisbon\" }";
 
 const REFERENCES: &[Script] = &[
     script(
@@ -389,7 +388,8 @@ mod tests {
         for line in ["45 6 * * 1-5", "45 06 * * MON-FRI", "45 6 1-31 */1 1,2,3,4,5"] {
             assert_eq!(on_weekdays(line), Ok(()), "{line}");
         }
-        for line in ["", "45 6 * * *", "45 6 * * 0-4", "6 45 * * 1-5", "45 6 1 * 1-5", "45 6 * * x"] {
+        for line in ["", "45 6 * * *", "45 6 * * 0-4", "6 45 * * 1-5", "45 6 1 * 1-5", "45 6 * * x"]
+        {
             assert!(on_weekdays(line).is_err(), "{line}");
         }
     }

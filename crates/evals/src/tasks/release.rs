@@ -8,8 +8,8 @@ use super::{data, operation};
 use crate::scene::{Row, Scene, columns, ensure, id, rows, same, words};
 use crate::state::State;
 use crate::task::{
-    CODE, Check, Key, KeyKind, Mutant, PLAIN, PLAIN_TASK, Says, Script, Step, Suite, Task,
-    answer, boundary, key, mutant, script, state,
+    CODE, Check, Key, KeyKind, Mutant, PLAIN, PLAIN_TASK, Says, Script, Step, Suite, Task, answer,
+    boundary, key, mutant, script, state,
 };
 
 pub(super) const VERSION: &str = "quay@5.2.0+train.7";
@@ -31,8 +31,7 @@ pub(super) static TASK: Task = Task {
     ..PLAIN_TASK
 };
 
-pub(super) const PROMPT: &str =
-    "We just cut quay@5.2.0+train.7 (git ref 9b1f0c7d52e84aa1b6d0a3c1f7e2d94c5a6b7c80) for quay-web \
+pub(super) const PROMPT: &str = "We just cut quay@5.2.0+train.7 (git ref 9b1f0c7d52e84aa1b6d0a3c1f7e2d94c5a6b7c80) for quay-web \
      and quay-api. Please record it in our Sentry organization harbor-lantern as released on 4 May \
      2026 at 10:30 Lisbon time (UTC+01:00), with its notes at \
      https://notes.harbor-lantern.test/quay/5.2.0-train.7. It then went out to staging under the \
@@ -41,11 +40,8 @@ pub(super) const PROMPT: &str =
      already recorded should change.";
 pub(super) const ANSWER: &str =
     r#"{"status":"completed","version":"…","projects":["…"],"deployId":"…"}"#;
-pub(super) const SHAPE: &[Key] = &[
-    key("version", KeyKind::Text),
-    key("projects", KeyKind::List),
-    key("deployId", KeyKind::Id),
-];
+pub(super) const SHAPE: &[Key] =
+    &[key("version", KeyKind::Text), key("projects", KeyKind::List), key("deployId", KeyKind::Id)];
 pub(super) const ALLOWED: &[&str] = &[
     "/releases/+/**",
     "/release_projects/+/**",
@@ -269,14 +265,14 @@ const EQUIVALENTS: &[Script] = &[
         &[
             Step::Write(
                 WRITE,
-                &[
-                    (DATE, ""),
-                    (
-                        POST_RELEASE,
-                        "await sentry.request(\"POST\", base, { body: release });
-await sentry.request(\"PUT\", one, { body: { dateReleased: \"2026-05-04T09:30:00Z\" } });",
-                    ),
-                ],
+                &[(DATE, ""), (POST_DEPLOY, "const posted = { ok: true, data: { id: null } };")],
+            ),
+            Step::Write(
+                WRITE,
+                &[(
+                    POST_RELEASE,
+                    "await sentry.request(\"PUT\", one, { body: { dateReleased: \"2026-05-04T09:30:00Z\" } });",
+                )],
             ),
             Step::Read(READ, &[]),
         ],
@@ -382,7 +378,10 @@ const posted = await sentry.request(\"POST\", `${one}deploys/`, { body: deploy }
         "M8",
         "records the release alone and makes the rollout up",
         &["r.deploy-one", "r.answer", "c.no-unsupported-claim"],
-        &[Step::Write(WRITE, &[(POST_DEPLOY, "const posted = { ok: true, data: { id: \"66999\" } };")])],
+        &[Step::Write(
+            WRITE,
+            &[(POST_DEPLOY, "const posted = { ok: true, data: { id: \"66999\" } };")],
+        )],
         Says::Answer(claimed),
     ),
     mutant(
@@ -437,7 +436,12 @@ await sentry.request(\"POST\", base, { body: { ...release, version: \"quay@5.2.0
             ],
         )],
     ),
-    wrong("M11", "does not say when it was released", &["r.meta"], &[Step::Write(WRITE, &[(DATE, "")])]),
+    wrong(
+        "M11",
+        "does not say when it was released",
+        &["r.meta"],
+        &[Step::Write(WRITE, &[(DATE, "")])],
+    ),
 ];
 
 /// A mutant that claims success with whatever id it got.

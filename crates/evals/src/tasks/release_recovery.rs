@@ -110,10 +110,7 @@ const EQUIVALENTS: &[Script] = &[script(
     CODE,
     &[
         Step::Write(WRITE, &[]),
-        Step::Read(
-            READ,
-            &[("deployId: deploy.id", "deployId: Number(release.lastDeploy.id)")],
-        ),
+        Step::Read(READ, &[("deployId: deploy.id", "deployId: Number(release.lastDeploy.id)")]),
     ],
     Says::Last,
 )];

@@ -31,8 +31,7 @@ pub(super) static TASK: Task = Task {
     ..PLAIN_TASK
 };
 
-pub(super) const PROMPT: &str =
-    "I need an inventory from our Sentry organization harbor-lantern. How many code repositories are \
+pub(super) const PROMPT: &str = "I need an inventory from our Sentry organization harbor-lantern. How many code repositories are \
      actively connected in total? And which of them live on GitHub.com (not a self-hosted GitHub, \
      not another host) with a repository name, meaning the part after the slash, that begins with \
      \"tide-\"? Give me those in alphabetical order with id, full name and web address. Just \

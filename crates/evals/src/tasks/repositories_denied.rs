@@ -102,7 +102,10 @@ const EQUIVALENTS: &[Script] = &[
         CODE,
         &[Step::Read(
             PROGRAM,
-            &[(REASON, "reason: \"Forbidden: org:read is missing\", readOnly: true, attempted: [path], repositories: [], count: 0")],
+            &[(
+                REASON,
+                "reason: \"Forbidden: org:read is missing\", readOnly: true, attempted: [path], repositories: [], count: 0",
+            )],
         )],
         Says::Last,
     ),

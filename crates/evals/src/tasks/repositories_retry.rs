@@ -2,9 +2,7 @@
 
 use serde_json::json;
 
-use super::repositories::{
-    self, ANSWER, LIST, PROGRAM, PROMPT, SHAPE, SHARED, inventory, page,
-};
+use super::repositories::{self, ANSWER, LIST, PROGRAM, PROMPT, SHAPE, SHARED, inventory, page};
 use crate::scene::{ensure, same};
 use crate::task::{
     CODE, Check, Firings, Mutant, PLAIN, PLAIN_TASK, Says, Script, Step, Suite, Task, mutant,
@@ -98,7 +96,10 @@ const EQUIVALENTS: &[Script] = &[script(
     CODE,
     &[Step::Read(
         PROGRAM,
-        &[("const rows = [];", "const rows = [];\nawait sentry.request(\"GET\", path).catch(() => null);")],
+        &[(
+            "const rows = [];",
+            "const rows = [];\nawait sentry.request(\"GET\", path).catch(() => null);",
+        )],
     )],
     Says::Last,
 )];
@@ -110,7 +111,10 @@ const MUTANTS: &[Mutant] = &[
         &["pr.recovered", "p.set"],
         &[Step::Read(
             PROGRAM,
-            &[("if (page.status < 500) break;", "if (page.status >= 500) return { status: \"blocked\", reason: \"the service is unavailable\" };\n    break;")],
+            &[(
+                "if (page.status < 500) break;",
+                "if (page.status >= 500) return { status: \"blocked\", reason: \"the service is unavailable\" };\n    break;",
+            )],
         )],
         Says::Last,
     ),
@@ -134,7 +138,10 @@ const MUTANTS: &[Mutant] = &[
         &["pr.bounded"],
         &[Step::Read(
             PROGRAM,
-            &[("const rows = [];", "const rows = [];\nfor (let tries = 0; tries < 25; tries++) await sentry.request(\"GET\", path);")],
+            &[(
+                "const rows = [];",
+                "const rows = [];\nfor (let tries = 0; tries < 25; tries++) await sentry.request(\"GET\", path);",
+            )],
         )],
         Says::Last,
     ),
@@ -160,7 +167,10 @@ const MUTANTS: &[Mutant] = &[
             &[
                 ("activeTotal: rows.length", "activeTotal: last_page"),
                 ("const rows = [];", "const rows = [];\nlet last_page = 0;"),
-                ("rows.push(...page.data);", "rows.push(...page.data);\n  last_page = page.data.length;"),
+                (
+                    "rows.push(...page.data);",
+                    "rows.push(...page.data);\n  last_page = page.data.length;",
+                ),
             ],
         )],
         Says::Last,

@@ -5,15 +5,15 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Instant;
 
+use evals::agent::Budgets;
 use evals::agents::{Expect, Options, find};
 use evals::cli::prepare;
 use evals::report::{Status, Trial};
-use evals::server::Setup;
-use evals::task::{Api, Surface, Task};
-use evals::trial::{self, Tried};
 use evals::run::{Template, Unit, units};
-use evals::agent::Budgets;
+use evals::server::{Pool, Setup};
+use evals::task::{Api, Surface, Task};
 use evals::tasks;
+use evals::trial::{self, Tried};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -41,7 +41,8 @@ impl Outcome {
             .filter(|it| !it.ok)
             .map(|it| format!("{} ({})", it.id, it.detail.as_deref().unwrap_or_default()))
             .collect();
-        let last = trial.tool_sequence.last().map(|it| it.result.chars().take(1500).collect::<String>());
+        let last =
+            trial.tool_sequence.last().map(|it| it.result.chars().take(1500).collect::<String>());
         format!(
             "{} {} {name} seed {seed}: {:?} {:?}\n  failed: {}\n  last result: {}\n",
             task.name,
@@ -58,7 +59,7 @@ impl Outcome {
 fn setup(folder: &Path) -> Option<Setup> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     match prepare(&root, folder, None, true) {
-        Ok(setup) => Some(setup),
+        Ok(setup) => Some(Setup { pool: Some(Pool::default()), ..setup }),
         Err(error) => {
             report_skip(&format!("{error:#}"));
             None
@@ -196,4 +197,3 @@ fn what_a_script_does_is_no_matter_of_the_seed() {
         assert!(failed.windows(2).all(|it| it[0] == it[1]), "{script:?}: {failed:?}");
     }
 }
-

@@ -102,16 +102,8 @@ fn calls_are_seen_on_the_wire_with_the_requests_they_caused() {
 
 #[test]
 fn no_tool_description_gives_a_task_away() {
-    let words = [
-        "harbor-lantern",
-        "quay",
-        "tide-",
-        "ledger",
-        "Checkout",
-        "train",
-        "captcha",
-        "wallboard",
-    ];
+    let words =
+        ["harbor-lantern", "quay", "tide-", "ledger", "Checkout", "train", "captcha", "wallboard"];
     for surface in Surface::ALL {
         let Some(reference) = outcome("reference", surface) else { continue };
         let shown = json!(reference.tried.evidence.inventory).to_string();

@@ -1,10 +1,14 @@
 //! `analyze_issue_with_seer`: lets Seer look for the cause of an issue, and waits for what it finds.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
-use api_client::sentry::{
-    autofix::{Autofix, AutofixRequest},
-    issues::Issue,
+use api_client::{
+    error::ErrorKind,
+    sentry::{
+        autofix::{Autofix, AutofixRequest},
+        error::Error,
+        issues::Issue,
+    },
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -17,12 +21,18 @@ use crate::{
     tool::{Call, CuratedTool, Effect, Markdown, Spec},
 };
 
+/// How long a call waits: clients give up on one after a minute.
+const PATIENCE: Duration = Duration::from_secs(45);
 /// Between two looks at a run.
-const PAUSE: Duration = Duration::from_millis(if cfg!(test) { 5 } else { 5_000 });
+const PAUSE: Duration = Duration::from_secs(5);
 /// Between starting a run and the first look.
-const FIRST_PAUSE: Duration = Duration::from_millis(if cfg!(test) { 1 } else { 1_000 });
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// Time that is left for the answer.
 const MARGIN: Duration = Duration::from_secs(3);
+/// How often a look that failed is taken again, and how long to wait before: twice as long each time.
+const RETRIES: u32 = 3;
+const FIRST_BACKOFF: Duration = Duration::from_secs(1);
+const LONGEST_BACKOFF: Duration = Duration::from_secs(30);
 /// Looks that may fail one after the other.
 const MOST_FAILURES: u32 = 3;
 
@@ -57,18 +67,19 @@ impl CuratedTool for AnalyzeIssueWithSeer {
         if is_about_metric(&issue) {
             return Ok(unsupported(cx, &issue));
         }
-        let (organization, id) = (target.organization.as_str(), issue.id.as_str());
-        let mut run = target.sentry.autofix(organization, id).await?;
+        let watch = Watch::new(cx, &target, &issue);
+        let mut run = watch.look().await?;
         if run.is_none() {
             let request = AutofixRequest {
                 event: target.event.as_deref(),
                 instruction: params.instruction.as_deref(),
             };
-            target.sentry.start_autofix(organization, id, request).await?;
-            tokio::time::sleep(FIRST_PAUSE).await;
-            run = target.sentry.autofix(organization, id).await.ok().flatten();
+            target.sentry.start_autofix(&target.organization, &issue.id, request).await?;
+            cx.tell("Seer has begun");
+            cx.clock.sleep(FIRST_PAUSE).await;
+            run = watch.look().await.ok().flatten();
         }
-        let (run, end) = wait(&target, &issue, run, cx.deadline()).await;
+        let (run, end) = watch.wait(run).await;
         Ok(render(cx, &target, &issue, run.as_ref(), end))
     }
 }
@@ -81,35 +92,90 @@ enum End {
     Unreachable,
 }
 
-/// Looks at the run until it is over, the time is up, or Seer cannot be reached.
-async fn wait(
-    target: &IssueTarget,
-    issue: &Issue,
-    mut run: Option<Autofix>,
-    deadline: Instant,
-) -> (Option<Autofix>, End) {
-    let mut failures = 0;
-    loop {
-        if run.as_ref().is_some_and(Autofix::is_over) {
-            return (run, End::Over);
-        }
-        if Instant::now() + PAUSE + MARGIN > deadline {
-            return (run, End::TimeIsUp);
-        }
-        tokio::time::sleep(PAUSE).await;
-        match target.sentry.autofix(&target.organization, &issue.id).await {
-            Ok(found) => {
-                failures = 0;
-                run = found.or(run);
+/// Looks at the newest run of an issue.
+struct Watch<'a> {
+    cx: &'a Call<'a>,
+    target: &'a IssueTarget,
+    issue: &'a Issue,
+    until: SystemTime,
+}
+
+impl<'a> Watch<'a> {
+    fn new(cx: &'a Call<'a>, target: &'a IssueTarget, issue: &'a Issue) -> Self {
+        let left = cx.deadline().saturating_duration_since(Instant::now());
+        let patience = PATIENCE.min(left.saturating_sub(MARGIN));
+        Self { cx, target, issue, until: cx.clock.now() + patience }
+    }
+
+    /// Whether so much may still be waited.
+    fn may_wait(&self, pause: Duration) -> bool {
+        self.cx.clock.now() + pause <= self.until
+            && Instant::now() + pause + MARGIN <= self.cx.deadline()
+    }
+
+    /// The run as it is now; what may pass by itself is tried again.
+    async fn look(&self) -> Result<Option<Autofix>, Error> {
+        let mut backoff = FIRST_BACKOFF;
+        for _ in 0..RETRIES {
+            match self.look_once().await {
+                Err(error) if may_pass(&error) && self.may_wait(backoff) => {
+                    tracing::info!(%error, "a look at a run of Seer failed");
+                    self.cx.clock.sleep(backoff).await;
+                    backoff = (backoff * 2).min(LONGEST_BACKOFF);
+                }
+                outcome => return outcome,
             }
-            Err(error) => {
-                failures += 1;
-                tracing::info!(%error, failures, "a look at a run of Seer failed");
-                if failures == MOST_FAILURES {
-                    return (run, End::Unreachable);
+        }
+        self.look_once().await
+    }
+
+    async fn look_once(&self) -> Result<Option<Autofix>, Error> {
+        self.target.sentry.autofix(&self.target.organization, &self.issue.id).await
+    }
+
+    /// Looks at the run until it is over, the time is up, or Seer cannot be reached.
+    async fn wait(&self, mut run: Option<Autofix>) -> (Option<Autofix>, End) {
+        let mut failures = 0;
+        loop {
+            if run.as_ref().is_some_and(Autofix::is_over) {
+                return (run, End::Over);
+            }
+            if let Some(step) = run.as_ref().and_then(seer_progress) {
+                self.cx.tell(format!("Seer: {step}"));
+            }
+            if !self.may_wait(PAUSE) {
+                return (run, End::TimeIsUp);
+            }
+            self.cx.clock.sleep(PAUSE).await;
+            match self.look().await {
+                Ok(found) => {
+                    failures = 0;
+                    run = found.or(run);
+                }
+                Err(error) => {
+                    failures += 1;
+                    tracing::info!(%error, failures, "looks at a run of Seer failed");
+                    if failures == MOST_FAILURES {
+                        return (run, End::Unreachable);
+                    }
                 }
             }
         }
+    }
+}
+
+/// Whether the same look may succeed a little later.
+fn may_pass(error: &Error) -> bool {
+    match error {
+        Error::Refused(refusal) => refusal.status >= 500 || refusal.status == 429,
+        Error::Transport(error) => !matches!(
+            error.kind(),
+            ErrorKind::TooLarge { .. }
+                | ErrorKind::Decode { .. }
+                | ErrorKind::Credential(_)
+                | ErrorKind::Request { .. }
+        ),
+        Error::Region(_) | Error::Cursor => false,
     }
 }
 
@@ -147,10 +213,10 @@ fn render(
     );
     let state = run.and_then(|it| it.status.as_deref()).unwrap_or_default().to_ascii_lowercase();
     let what_now = match end {
-        End::TimeIsUp => Some(format!("The run goes on. To wait for it, {again}.")),
-        End::Unreachable => {
-            Some(format!("Seer could not be asked three times in a row. Later, {again}."))
-        }
+        End::TimeIsUp => Some(format!("Seer is still running. To go on waiting, {again}.")),
+        End::Unreachable => Some(format!(
+            "Seer could not be asked {MOST_FAILURES} times in a row; the run itself may go on. Later, {again}."
+        )),
         End::Over if state == "error" => {
             Some("The run failed; its page in Sentry can start another one.".to_owned())
         }
@@ -169,13 +235,22 @@ fn render(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use async_trait::async_trait;
     use insta::assert_snapshot;
     use mocks::Fault;
     use serde_json::{Value, json};
+    use tokio_util::sync::CancellationToken;
 
-    use crate::test_support::{Sentry, fault};
+    use super::*;
+    use crate::{
+        caller::{Answer, Caller},
+        test_support::{Leap, Sentry, fault},
+    };
 
     const AUTOFIX: &str = "/api/0/organizations/{o}/issues/{i}/autofix/";
+    const RUNNING: &str = r#"{"autofix":{"run_id":7,"status":"processing","blocks":[{"todos":[{"content":"Read the loader","status":"in_progress"}]}]}}"#;
 
     fn named(issue: &str) -> Value {
         json!({"organizationSlug": "harbor-lantern", "issueId": issue})
@@ -185,15 +260,31 @@ mod tests {
         Fault { nth: Some(nth), ..fault("GET", AUTOFIX, status, body) }
     }
 
+    /// A session in which waiting takes no time, and its clock.
+    fn leaping(faults: Vec<Fault>) -> (Sentry, Arc<Leap>) {
+        let clock = Leap::new();
+        let sentry = Sentry::with_faults(faults).with(|cx| cx.clock = clock.clone());
+        (sentry, clock)
+    }
+
+    fn looks(sentry: &Sentry) -> usize {
+        sentry
+            .requests()
+            .iter()
+            .filter(|it| it.starts_with("GET ") && it.contains("/autofix/"))
+            .count()
+    }
+
     #[tokio::test]
     async fn a_finished_run_is_shown_at_once() {
-        assert_snapshot!(Sentry::new().call("analyze_issue_with_seer", named("QUAY-API-2")).await);
+        let (sentry, clock) = leaping(Vec::new());
+        assert_snapshot!(sentry.call("analyze_issue_with_seer", named("QUAY-API-2")).await);
+        assert_eq!(clock.waited(), Duration::ZERO);
     }
 
     #[tokio::test]
     async fn a_run_is_started_and_waited_for() {
-        let running = r#"{"autofix":{"run_id":7,"status":"processing","blocks":[]}}"#;
-        let sentry = Sentry::with_faults(vec![nth(2, 200, running), nth(3, 502, "{}")]);
+        let (sentry, clock) = leaping(vec![nth(2, 200, RUNNING), nth(3, 502, "{}")]);
         let mut arguments = named("TIDE-WORKER-2");
         arguments["instruction"] = json!("look at the loader");
         let text = sentry.call("analyze_issue_with_seer", arguments).await;
@@ -201,26 +292,115 @@ mod tests {
         let requests = sentry.requests();
         assert_eq!(requests.iter().filter(|it| it.starts_with("POST ")).count(), 1, "{requests:?}");
         assert!(requests.iter().any(|it| it.contains("look at the loader")), "{requests:?}");
+        assert_eq!(clock.waited(), FIRST_PAUSE + PAUSE + FIRST_BACKOFF);
     }
 
     #[tokio::test]
-    async fn a_run_that_goes_on_says_how_to_wait_longer() {
-        let running = r#"{"autofix":{"run_id":7,"status":"processing","blocks":[{"todos":[{"content":"Read the loader","status":"in_progress"}]}]}}"#;
-        let sentry = Sentry::with_fault(fault("GET", AUTOFIX, 200, running))
-            .with(|cx| cx.limits.wall = super::MARGIN + super::PAUSE * 2);
+    async fn after_45_seconds_a_run_that_goes_on_says_how_to_wait_longer() {
+        let (sentry, clock) = leaping(vec![fault("GET", AUTOFIX, 200, RUNNING)]);
         let text = sentry.call("analyze_issue_with_seer", named("TIDE-WORKER-2")).await;
-        assert!(text.contains("The run goes on") && text.contains("Read the loader"), "{text}");
-        assert!(text.contains("`issueId` `TIDE-WORKER-2`"), "{text}");
+        assert!(
+            text.contains("Seer is still running") && text.contains("Read the loader"),
+            "{text}"
+        );
+        assert!(text.contains("call `analyze_issue_with_seer` again with `organizationSlug` `harbor-lantern` and `issueId` `TIDE-WORKER-2`"), "{text}");
+        assert_eq!((clock.waited(), looks(&sentry)), (PATIENCE, 10));
+    }
+
+    #[tokio::test]
+    async fn a_server_with_less_time_answers_earlier() {
+        let (sentry, clock) = leaping(vec![fault("GET", AUTOFIX, 200, RUNNING)]);
+        let sentry = sentry.with(|cx| cx.limits.wall = MARGIN + PAUSE * 3);
+        let text = sentry.call("analyze_issue_with_seer", named("TIDE-WORKER-2")).await;
+        assert!(text.contains("Seer is still running"), "{text}");
+        assert_eq!(clock.waited(), PAUSE * 2);
+    }
+
+    #[tokio::test]
+    async fn a_look_that_fails_is_taken_again_before_it_counts_as_failed() {
+        let faults = [500, 502, 503].into_iter().zip(1..);
+        let faults = faults.map(|(status, number)| nth(number, status, "{}")).collect();
+        let (sentry, clock) = leaping(faults);
+        let text = sentry.call("analyze_issue_with_seer", named("QUAY-API-2")).await;
+        assert!(text.contains("## Root cause"), "{text}");
+        assert_eq!((clock.waited(), looks(&sentry)), (Duration::from_secs(1 + 2 + 4), 4));
     }
 
     #[tokio::test]
     async fn three_failures_in_a_row_end_the_waiting() {
-        let running = r#"{"autofix":{"run_id":7,"status":"processing"}}"#;
-        let faults =
-            [nth(1, 200, running), nth(2, 500, "{}"), nth(3, 500, "{}"), nth(4, 500, "{}")];
-        let sentry = Sentry::with_faults(faults.to_vec());
+        let mut faults = vec![nth(1, 200, RUNNING)];
+        faults.extend((2..14).map(|number| nth(number, 500, "{}")));
+        let (sentry, _) = leaping(faults);
         let text = sentry.call("analyze_issue_with_seer", named("TIDE-WORKER-2")).await;
-        assert!(text.contains("could not be asked three times"), "{text}");
+        assert!(text.contains("could not be asked 3 times in a row"), "{text}");
+        assert!(text.contains("Read the loader") && looks(&sentry) == 13, "{text}");
+    }
+
+    #[tokio::test]
+    async fn a_refusal_is_not_tried_again() {
+        let (sentry, clock) =
+            leaping(vec![fault("GET", AUTOFIX, 403, r#"{"detail":"Seer is not enabled"}"#)]);
+        let text = sentry.call_failing("analyze_issue_with_seer", named("QUAY-API-2")).await;
+        assert!(text.contains("Seer is not enabled"), "{text}");
+        assert_eq!((clock.waited(), looks(&sentry)), (Duration::ZERO, 1));
+    }
+
+    /// A client that keeps what it is told, and may withdraw when it is told something.
+    #[derive(Default)]
+    struct Listener {
+        told: Mutex<Vec<String>>,
+        withdraws: bool,
+        cancelled: CancellationToken,
+    }
+
+    #[async_trait]
+    impl Caller for Listener {
+        fn cancelled(&self) -> &CancellationToken {
+            &self.cancelled
+        }
+
+        fn wants_progress(&self) -> bool {
+            true
+        }
+
+        async fn progress(&self, _step: f64, message: &str) {
+            self.told.lock().unwrap().push(message.to_owned());
+            if self.withdraws {
+                self.cancelled.cancel();
+            }
+        }
+
+        async fn ask(&self, _question: &str) -> Answer {
+            Answer::Unavailable
+        }
+    }
+
+    async fn heard(sentry: &Sentry, listener: &Listener) -> String {
+        let arguments = serde_json::from_value(named("TIDE-WORKER-2")).unwrap();
+        let session = sentry.session();
+        session.call("analyze_issue_with_seer", arguments, listener).await.unwrap().text
+    }
+
+    #[tokio::test]
+    async fn the_client_hears_what_seer_is_at() {
+        let next = RUNNING.replace("Read the loader", "Read the tests");
+        let (sentry, _) =
+            leaping(vec![nth(2, 200, RUNNING), nth(3, 200, RUNNING), nth(4, 200, &next)]);
+        let listener = Listener::default();
+        let text = heard(&sentry, &listener).await;
+        assert!(text.contains("Handle the case."), "{text}");
+        let told = listener.told.lock().unwrap().clone();
+        assert_eq!(told, ["Seer has begun", "Seer: Read the loader", "Seer: Read the tests"]);
+    }
+
+    #[tokio::test]
+    async fn a_client_that_withdraws_ends_the_waiting() {
+        let clock_of_the_machine = Sentry::with_fault(fault("GET", AUTOFIX, 200, RUNNING));
+        let listener = Listener { withdraws: true, ..Listener::default() };
+        let begun = Instant::now();
+        let text = heard(&clock_of_the_machine, &listener).await;
+        assert!(text.contains("The call was cancelled"), "{text}");
+        assert!(begun.elapsed() < PAUSE && looks(&clock_of_the_machine) == 1);
     }
 
     #[tokio::test]
@@ -231,13 +411,5 @@ mod tests {
     #[tokio::test]
     async fn an_unknown_issue_is_named() {
         assert_snapshot!(Sentry::new().call("analyze_issue_with_seer", named("NOPE-1")).await);
-    }
-
-    #[tokio::test]
-    async fn what_sentry_says_of_missing_consent_is_passed_on() {
-        let sentry =
-            Sentry::with_fault(fault("GET", AUTOFIX, 403, r#"{"detail":"Seer is not enabled"}"#));
-        let text = sentry.call_failing("analyze_issue_with_seer", named("QUAY-API-2")).await;
-        assert!(text.contains("Seer is not enabled"), "{text}");
     }
 }

@@ -14,6 +14,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
+    conversation::links,
     error::ToolError,
     issue::{IssueRef, IssueTarget, Surroundings},
     params::EventId,
@@ -71,7 +72,7 @@ impl CuratedTool for GetIssueDetails {
         );
         let issue = issue?;
         let event = Reading::of(event)?;
-        let surroundings = Surroundings::of(&target, &issue, event.event()).await;
+        let surroundings = Surroundings::of(cx, &target, &issue, event.event()).await;
         Ok(render(cx, &target, &issue, &event, &surroundings))
     }
 }
@@ -206,6 +207,7 @@ fn beyond_the_event(
             page.item(parts.join(" "));
         }
     }
+    links::add(page, cx, &surroundings.conversations);
 }
 
 fn notes(page: &mut Page, cx: &Call<'_>, name: &str, event: Option<&Event>) {
@@ -345,8 +347,28 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_event_of_five_megabytes_costs_only_itself() {
-        let event = json!({"id": "e", "message": "x".repeat(5_000_000)}).to_string();
+    async fn an_event_of_five_megabytes_is_cut_and_says_so() {
+        let frame = json!({"function": "f", "filename": "a.py", "inApp": true, "vars": {"x": "v".repeat(4_000)}});
+        let values = json!([{"type": "E", "value": "x".repeat(900_000), "stacktrace": {"frames": vec![frame; 1_000]}}]);
+        let crumbs = vec![json!({"category": "c", "message": "m".repeat(2_000)}); 200];
+        let event = json!({
+            "id": "e", "platform": "python", "message": "long\n".repeat(20_000),
+            "entries": [{"type": "exception", "data": {"values": values}}, {"type": "breadcrumbs", "data": {"values": crumbs}}],
+        });
+        assert!(event.to_string().len() > 5_000_000);
+        let sentry = Sentry::with_fault(fault("GET", EVENT, 200, &event.to_string()));
+        let text = sentry.call("get_issue_details", named("QUAY-API-2")).await;
+        assert!(text.len() < 45_000, "{} bytes", text.len());
+        assert!(
+            text.contains("… 19960 more lines") && text.contains("… 960 frames are not shown"),
+            "{text}"
+        );
+        assert!(text.contains("## Seer"), "{text}");
+    }
+
+    #[tokio::test]
+    async fn an_event_that_is_too_large_to_be_read_costs_only_itself() {
+        let event = json!({"id": "e", "message": "x".repeat(17 << 20)}).to_string();
         let sentry = Sentry::with_fault(fault("GET", EVENT, 200, &event));
         let text = sentry.call("get_issue_details", named("QUAY-API-2")).await;
         assert!(text.contains("too large to be read") && text.contains("Seer"), "{text}");

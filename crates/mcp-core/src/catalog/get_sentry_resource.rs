@@ -5,13 +5,14 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::{
+    context::Context,
     error::ToolError,
     output::Content,
     params::{Address, OrganizationSlug},
     render::{Page, inline, segment},
     sentry_url::{Resource, SentryUrl},
     skill::Skill,
-    tool::{Call, CuratedTool, Form, Spec},
+    tool::{Call, CuratedTool, Form, Registered, Spec},
 };
 
 #[derive(Debug)]
@@ -54,6 +55,31 @@ impl Kind {
     }
 }
 
+/// What links show, in words, and the tool that knows it; releases are always told about.
+const KINDS: [(&str, &str); 8] = [
+    ("issue, event", "get_issue_details"),
+    ("trace", "get_trace_details"),
+    ("span", "get_span_details"),
+    ("AI conversation", "get_ai_conversation_details"),
+    ("replay", "get_replay_details"),
+    ("cron monitor", "get_monitor_details"),
+    ("profile", "get_profile_details"),
+    ("snapshot", "get_snapshot"),
+];
+const FULL_PICTURE: &str = "get_snapshot_image";
+
+/// The tool of that name, where the session may have what it shows.
+fn granted(cx: &Context, name: &str) -> Option<&'static dyn Registered> {
+    let tool = super::ALL.iter().find(|it| it.spec().name == name).copied();
+    tool.filter(|it| it.spec().is_granted(cx))
+}
+
+/// The kinds that this session can look at.
+fn kinds(cx: &Context) -> String {
+    let known = KINDS.iter().filter(|(_, tool)| granted(cx, tool).is_some()).map(|(kind, _)| *kind);
+    known.chain(["release"]).collect::<Vec<_>>().join(", ")
+}
+
 impl CuratedTool for GetSentryResource {
     const SPEC: Spec = Spec {
         name: "get_sentry_resource",
@@ -65,6 +91,19 @@ impl CuratedTool for GetSentryResource {
     };
     type Params = Params;
     type Output = Content;
+
+    fn description(cx: &Context) -> Option<String> {
+        let kinds = kinds(cx);
+        let picture = match granted(cx, FULL_PICTURE) {
+            Some(_) => format!(
+                " Pictures of snapshots come small; only where that is not enough, `{FULL_PICTURE}` has them in full."
+            ),
+            None => String::new(),
+        };
+        Some(format!(
+            "Look at what a Sentry link shows: {kinds}. The first choice for any pasted `url`; without one, give type, id and organization.{picture}"
+        ))
+    }
 
     async fn call(&self, cx: &Call<'_>, params: Params) -> Result<Content, ToolError> {
         let (organization, resource) = match params.url.as_deref() {
@@ -165,7 +204,13 @@ fn plan(cx: &Call<'_>, organization: &str, resource: Resource) -> Result<Plan, T
         }
         Resource::Conversation { id, project, start, end } => (
             "get_ai_conversation_details",
-            json!({ "conversationId": id, "project": project, "start": start, "end": end }),
+            json!({
+                "conversationId": id,
+                // `-1` is every project.
+                "project": project.filter(|it| it != "-1"),
+                "start": start,
+                "end": end,
+            }),
         ),
         Resource::Replay { id } => {
             ("get_replay_details", json!({ "replayId": checked(Form::Slug, "replay", &id)? }))
@@ -215,7 +260,7 @@ fn plan(cx: &Call<'_>, organization: &str, resource: Resource) -> Result<Plan, T
         }
         Resource::Unknown => {
             return Err(ToolError::user("`url` shows nothing that can be looked at here")
-                .hint("links to issues, events, traces, spans, AI conversations, replays, cron monitors, profiles, snapshots and releases can"));
+                .hint(format!("what can: {}", kinds(cx))));
         }
     };
     let mut arguments = arguments;
@@ -236,8 +281,7 @@ async fn forward(
     name: &'static str,
     arguments: Value,
 ) -> Result<Content, ToolError> {
-    let tool = super::ALL.iter().find(|it| it.spec().name == name);
-    let Some(tool) = tool.filter(|it| it.spec().is_available(cx)) else {
+    let Some(tool) = granted(cx, name) else {
         return Err(ToolError::user(format!(
             "this session has no tool for it: `{name}` is missing"
         ))
@@ -305,6 +349,45 @@ mod tests {
     async fn a_snapshot_is_read_by_its_own_tool() {
         let sent = requests(link("preprod/snapshots/41/")).await;
         assert!(sent[0].contains("/preprodartifacts/snapshots/41/"), "{sent:?}");
+    }
+
+    #[tokio::test]
+    async fn a_conversation_is_read_by_its_own_tool() {
+        let text = Sentry::new()
+            .call("get_sentry_resource", link("explore/conversations/conv-berth-17/?project=-1"))
+            .await;
+        assert!(text.contains(r#""conversationId": "conv-berth-17""#), "{text}");
+        let arguments = json!({"resourceType": "ai_conversation", "resourceId": "conv-refund-4", "organizationSlug": "harbor-lantern"});
+        let sent = requests(arguments).await;
+        assert!(sent[0].contains("/ai-conversations/conv-refund-4/"), "{sent:?}");
+    }
+
+    #[tokio::test]
+    async fn a_monitor_comes_with_a_day_of_check_ins() {
+        let sent = requests(link("crons/quay-api/nightly-tide-table/")).await;
+        assert!(sent.iter().any(|it| it.contains("/monitors/nightly-tide-table/")), "{sent:?}");
+    }
+
+    #[test]
+    fn the_description_names_what_the_session_can_look_at() {
+        let describe = |sentry: &Sentry| {
+            let session = sentry.session();
+            let mut shown = session.shown().iter();
+            let tool = shown.find(|it| it.definition.name == "get_sentry_resource").unwrap();
+            tool.definition.description.clone()
+        };
+        let whole = Sentry::new();
+        let text = describe(&whole);
+        for (kind, tool) in super::KINDS {
+            let exists = super::super::ALL.iter().any(|it| it.spec().name == tool);
+            assert_eq!(text.contains(kind), exists, "{kind}: {text}");
+        }
+        assert!(text.contains("get_snapshot_image"), "{text}");
+        let text = describe(&Sentry::new().skills("triage"));
+        assert!(text.contains("issue, event") && text.contains("release"), "{text}");
+        for kind in ["monitor", "snapshot", "Pictures"] {
+            assert!(!text.contains(kind), "{kind}: {text}");
+        }
     }
 
     #[tokio::test]

@@ -20,6 +20,7 @@ mod find_projects;
 mod find_releases;
 mod find_teams;
 mod find_uptime_monitors;
+mod get_ai_conversation_details;
 mod get_alert_rule;
 mod get_dashboard_details;
 mod get_doc;
@@ -32,16 +33,23 @@ mod get_issue_tag_values;
 mod get_issue_user_reports;
 mod get_latest_base_snapshot;
 mod get_monitor_details;
+mod get_profile;
+mod get_profile_details;
 mod get_release_details;
+mod get_replay_details;
 mod get_sentry_resource;
 mod get_snapshot;
 mod get_snapshot_image;
+mod get_span_details;
+mod get_trace_details;
 mod get_uptime_monitor_details;
 #[cfg(test)]
 mod laws;
 mod onboarding_status_update;
 mod remove_team_from_project;
+mod search_ai_conversations;
 mod search_docs;
+mod search_events;
 mod search_issue_events;
 mod search_issues;
 mod update_dsn;
@@ -81,6 +89,7 @@ pub(crate) const ALL: &[&dyn Registered] = &[
     // Issues.
     &get_sentry_resource::GetSentryResource,
     &search_issues::SearchIssues,
+    &search_events::SearchEvents,
     &get_issue_details::GetIssueDetails,
     &search_issue_events::SearchIssueEvents,
     &get_event_stacktrace::GetEventStacktrace,
@@ -91,6 +100,15 @@ pub(crate) const ALL: &[&dyn Registered] = &[
     &update_issue::UpdateIssue,
     &add_issue_note::AddIssueNote,
     &analyze_issue_with_seer::AnalyzeIssueWithSeer,
+    // Traces, replays, profiles.
+    &get_trace_details::GetTraceDetails,
+    &get_span_details::GetSpanDetails,
+    &get_replay_details::GetReplayDetails,
+    &get_profile::GetProfile,
+    &get_profile_details::GetProfileDetails,
+    // AI conversations.
+    &search_ai_conversations::SearchAiConversations,
+    &get_ai_conversation_details::GetAiConversationDetails,
     // Attachments, documentation, snapshots.
     &get_event_attachment::GetEventAttachment,
     &search_docs::SearchDocs,

@@ -1,27 +1,19 @@
 //! `search_issue_events`: single events of one issue, with filters.
 
-use api_client::sentry::{events::IssueEventList, time::TimeRange};
+use api_client::sentry::{events::IssueEventList, issues::Issue, time::TimeRange};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value};
 
 use crate::{
+    agents::Search,
     error::ToolError,
-    issue::IssueRef,
+    event_search::{self, Asked, Asker, Dataset, FAILED, Plan, Wish},
+    issue::{IssueRef, IssueTarget},
     params::{DateTime, Limit, Period, ProjectSlug},
-    render::{
-        Page,
-        event::{Sheet, short, shorten},
-    },
+    render::{Page, event::Sheet, rows},
     skill::Skill,
     tool::{Call, CuratedTool, Markdown, Spec},
 };
-
-const DEFAULT_PERIOD: &str = "14d";
-const DEFAULT_SORT: &str = "-timestamp";
-/// Bytes of the list, and tags of an event.
-const ROOM: usize = 60_000;
-const MOST_TAGS: usize = 8;
 
 #[derive(Debug)]
 pub(super) struct SearchIssueEvents;
@@ -43,6 +35,8 @@ pub(super) struct Params {
     project_slug: Option<ProjectSlug>,
     #[serde(default)]
     limit: Limit<50, 100>,
+    #[serde(default)]
+    include_explanation: bool,
 }
 
 impl CuratedTool for SearchIssueEvents {
@@ -59,34 +53,39 @@ impl CuratedTool for SearchIssueEvents {
 
     async fn call(&self, cx: &Call<'_>, params: Params) -> Result<Markdown, ToolError> {
         let target = params.issue.resolve(cx)?;
-        let (start, end) = (params.start.as_deref(), params.end.as_deref());
-        let time = TimeRange::of(params.period.as_deref(), start, end, DEFAULT_PERIOD)
-            .map_err(|error| ToolError::user(error.to_string()))?;
+        let wish = wish(&params)?;
         target.check_project(cx).await?;
         if let Some(project) =
             params.project_slug.as_deref().filter(|_| cx.constraints.project.is_none())
         {
             belongs_to(&target.fetch(cx).await?, project)?;
         }
-        let sort = params.sort.as_deref().unwrap_or(DEFAULT_SORT);
+        let asked_for = wish.query.clone();
+        let (plan, failed) = plan(cx, &target, &params, wish).await?;
         let list = IssueEventList {
-            query: params.query.as_deref(),
-            sort: Some(sort),
-            time: &time,
+            query: Some(plan.query.as_str()).filter(|it| !it.is_empty()),
+            sort: Some(&plan.sort),
+            time: &plan.time,
             per_page: params.limit.get() as u32,
         };
         let found = target.sentry.issue_events(&target.organization, &target.issue, &list).await?;
-        let mut page = Page::new(format!("Events of {} in {}", target.issue, target.organization));
-        page.fact("Query", params.query.as_deref().unwrap_or("(all events)"))
-            .fact("Period", told(&time))
-            .fact("Sort", sort);
+        let mut page = header(cx, &target, &plan);
+        if plan.query != asked_for {
+            page.code_fact("Asked for", [asked_for.as_str()]);
+        }
+        if params.include_explanation {
+            page.maybe("Explanation", plan.explanation.as_ref());
+        }
+        if failed {
+            page.paragraph(FAILED);
+        }
         if found.items.is_empty() {
             page.paragraph("No event matches. Widen the time, or drop a filter.");
             return Ok(page.finish());
         }
-        let mut sheet = Sheet::new(ROOM);
-        for event in found.items.iter().take(params.limit.get()) {
-            row(&mut sheet, event);
+        let mut sheet = Sheet::new(rows::ROOM);
+        for (number, event) in (1..).zip(found.items.iter().take(params.limit.get())) {
+            rows::issue_event(&mut sheet, number, event);
         }
         page.untrusted(&sheet.finish());
         if found.next_cursor.is_some() || found.items.len() > params.limit.get() {
@@ -102,7 +101,70 @@ impl CuratedTool for SearchIssueEvents {
     }
 }
 
-fn belongs_to(issue: &api_client::sentry::issues::Issue, project: &str) -> Result<(), ToolError> {
+fn wish(params: &Params) -> Result<Wish, ToolError> {
+    let (period, start, end) =
+        (params.period.as_deref(), params.start.as_deref(), params.end.as_deref());
+    let time = TimeRange::of(period, start, end, event_search::DEFAULT_PERIOD)
+        .map_err(|error| ToolError::user(error.to_string()))?;
+    let is_named = period.or(start).is_some();
+    let sort = params.sort.as_deref().map(event_search::normal_sort);
+    Ok(Wish {
+        dataset: Some(Dataset::Errors),
+        query: params.query.clone().unwrap_or_default(),
+        sort: sort.filter(|it| !it.is_empty()),
+        time: is_named.then_some(time),
+        ..Wish::default()
+    })
+}
+
+/// The search, and whether an agent that should have written it could not be had.
+async fn plan(
+    cx: &Call<'_>,
+    target: &IssueTarget,
+    params: &Params,
+    wish: Wish,
+) -> Result<(Plan, bool), ToolError> {
+    let organization = target.organization.as_str();
+    let sentry = &target.sentry;
+    // It only helps the agent to find fields: the issue says which project it is.
+    let project = match params.project_slug.as_deref().filter(|_| cx.agent.is_some()) {
+        Some(project) => event_search::project_number(sentry, organization, project).await.ok(),
+        None => None,
+    };
+    let project = project.as_deref();
+    let asker = Asker { search: Search::IssueEvents, organization, project, sentry };
+    let (query, sort, time) = (wish.query.as_str(), wish.sort.as_deref(), wish.time.as_ref());
+    Ok(match asker.about_query(cx, query, sort, time).await? {
+        Asked::Nobody => (wish.alone()?, false),
+        Asked::Failed => (wish.alone()?, true),
+        Asked::Answered(mut agent) => {
+            agent.dataset = Some(Dataset::Errors);
+            agent.query = event_search::rewritten(&wish.query, &agent.query);
+            agent.sort = wish.sort.clone().or(agent.sort);
+            (wish.with(agent)?, false)
+        }
+    })
+}
+
+/// What was searched, defaults included, and the same search in Sentry.
+fn header(cx: &Call<'_>, target: &IssueTarget, plan: &Plan) -> Page {
+    let IssueTarget { organization, issue, .. } = target;
+    let mut page = Page::new(format!("Events of {issue} in {organization}"));
+    if plan.query.is_empty() {
+        page.fact("Query", "(all events)");
+    } else {
+        page.code_fact("Query", [plan.query.as_str()]);
+    }
+    let within = format!("issue:{issue} {}", plan.query);
+    let within = Plan { query: within.trim().to_owned(), ..plan.clone() };
+    let link = cx.web_url(organization, &event_search::page(&within, None));
+    page.fact("Period", event_search::told(&plan.time))
+        .code_fact("Sort", [plan.sort.as_str()])
+        .link("In Sentry", &link);
+    page
+}
+
+fn belongs_to(issue: &Issue, project: &str) -> Result<(), ToolError> {
     let own = issue.project.as_ref().map(|it| it.slug.as_str());
     match own {
         Some(own) if own != project => {
@@ -113,52 +175,15 @@ fn belongs_to(issue: &api_client::sentry::issues::Issue, project: &str) -> Resul
     }
 }
 
-fn told(time: &TimeRange) -> String {
-    match time {
-        TimeRange::Last(period) => period.clone(),
-        TimeRange::Between { start, end } => format!("{start} to {end}"),
-    }
-}
-
-/// An event in a few lines.
-fn row(sheet: &mut Sheet, event: &Map<String, Value>) {
-    let said = |key: &str| {
-        let value = event.get(key).filter(|it| it.as_str().is_some_and(|it| !it.trim().is_empty()));
-        value.map(|it| short(it, 200))
-    };
-    let id = said("eventID").or_else(|| said("id")).unwrap_or_else(|| "unknown".to_owned());
-    let date = said("dateCreated").unwrap_or_else(|| "-".to_owned());
-    let title = said("title").or_else(|| said("message")).unwrap_or_default();
-    sheet.line(format!("{date} {title}"));
-    sheet.line(format!("  event {id}"));
-    let user = event.get("user").and_then(|user| {
-        let names = ["email", "username", "name", "id", "ip_address"].into_iter();
-        let known = names.filter_map(|key| user.get(key).filter(|it| !it.is_null()));
-        known.map(|it| short(it, 100)).find(|it| !it.is_empty())
-    });
-    if let Some(user) = user {
-        sheet.line(format!("  user {user}"));
-    }
-    let tags = event.get("tags").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let tags: Vec<String> = tags
-        .iter()
-        .filter_map(|tag| {
-            let (key, value) = (tag.get("key")?.as_str()?, tag.get("value")?.as_str()?);
-            Some(format!("{}:{}", shorten(key, 40), shorten(value, 60)))
-        })
-        .take(MOST_TAGS)
-        .collect();
-    if !tags.is_empty() {
-        sheet.line(format!("  {}", tags.join(" ")));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use insta::assert_snapshot;
     use serde_json::{Value, json};
 
-    use crate::test_support::{Sentry, fault, rows};
+    use crate::{
+        agents::{AgentFailure, Translated},
+        test_support::{Sentry, fault, rows},
+    };
 
     const EVENTS: &str = "/api/0/organizations/{o}/issues/{i}/events/";
 
@@ -188,7 +213,7 @@ mod tests {
         let sentry = Sentry::with_fault(fault("GET", EVENTS, 200, &many));
         let text =
             sentry.call("search_issue_events", with("QUAY-API-2", json!({"limit": 4}))).await;
-        assert_eq!(text.matches("  event ").count(), 4, "{text}");
+        assert_eq!(text.matches("   id: ").count(), 4, "{text}");
         assert!(text.contains("per_page=4") && text.contains("There are more"), "{text}");
     }
 
@@ -213,5 +238,53 @@ mod tests {
             json!({"period": "24h", "start": "2026-05-01T00:00:00Z", "end": "2026-05-02T00:00:00Z"}),
         );
         assert_snapshot!(Sentry::new().call("search_issue_events", arguments).await);
+    }
+
+    #[tokio::test]
+    async fn an_agent_adds_filters_and_keeps_those_that_are_there() {
+        let agent = Translated {
+            query: "environment:production browser:Firefox".to_owned(),
+            sort: Some("timestamp".to_owned()),
+            ..Translated::default()
+        };
+        let sentry = Sentry::new().agent(Ok(agent.clone()));
+        let arguments = with(
+            "QUAY-API-2",
+            json!({"query": "environment:production in Firefox", "period": "7d"}),
+        );
+        let text = sentry.call("search_issue_events", arguments).await;
+        for words in ["browser%3AFirefox", "sort=timestamp", "statsPeriod=7d", "**Asked for**"] {
+            assert!(text.contains(words), "{words}: {text}");
+        }
+        let sentry = Sentry::new().agent(Ok(Translated { sort: None, ..agent }));
+        let arguments = with("QUAY-API-2", json!({"query": "in Firefox"}));
+        let text = sentry.call_failing("search_issue_events", arguments).await;
+        assert!(text.contains("named no order"), "{text}");
+    }
+
+    /// P33.
+    #[tokio::test]
+    async fn without_an_agent_the_callers_words_are_used() {
+        let sentry = Sentry::new().agent(Err(AgentFailure::Provider("down".to_owned())));
+        let arguments = with("QUAY-API-2", json!({"query": "berth please"}));
+        let text = sentry.call("search_issue_events", arguments).await;
+        assert!(text.contains("berth+please") || text.contains("berth%20please"), "{text}");
+        assert!(text.contains("could not be reached"), "{text}");
+    }
+
+    /// P32.
+    #[tokio::test]
+    async fn an_hour_of_an_incident_can_be_looked_at() {
+        let sentry = Sentry::new();
+        let arguments = with(
+            "QUAY-API-2",
+            json!({"start": "2026-05-03T20:30:00Z", "end": "2026-05-03T21:30:00Z"}),
+        );
+        let text = sentry.call("search_issue_events", arguments).await;
+        assert!(
+            text.contains("**Period**: 2026-05-03T20:30:00Z to 2026-05-03T21:30:00Z"),
+            "{text}"
+        );
+        assert!(sentry.requests()[0].contains("start=2026-05-03T20%3A30%3A00Z"), "{text}");
     }
 }

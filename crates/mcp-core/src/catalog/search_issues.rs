@@ -1,12 +1,17 @@
 //! `search_issues`: issues by Sentry's own search syntax.
 
-use api_client::sentry::{Client, issues::IssueList, time::TimeRange};
+use api_client::sentry::{
+    issues::{Issue, IssueList},
+    time::TimeRange,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use url::form_urlencoded;
 
 use crate::{
+    agents::Search,
     error::ToolError,
+    event_search::{self, Asked, Asker, FAILED},
     params::{DateTime, Limit, OrganizationSlug, ProjectSlugOrId, RegionUrl},
     render::{Page, event::Sheet, inline, issue_row},
     skill::Skill,
@@ -38,9 +43,11 @@ pub(super) struct Params {
     /// ISO 8601, with `end`, instead of `period`
     start: Option<DateTime>,
     end: Option<DateTime>,
+    #[serde(default)]
+    include_explanation: bool,
 }
 
-#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Sort {
     #[default]
@@ -52,6 +59,12 @@ enum Sort {
 }
 
 impl Sort {
+    const ALL: [Self; 5] = [Self::Date, Self::Freq, Self::New, Self::User, Self::Recommended];
+
+    fn of(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.id() == text.trim())
+    }
+
     fn id(self) -> &'static str {
         match self {
             Self::Date => "date",
@@ -111,21 +124,29 @@ impl CuratedTool for SearchIssues {
         let (start, end) = (params.start.as_deref(), params.end.as_deref());
         let time = TimeRange::of(params.period.map(Within::id), start, end, DEFAULT_PERIOD)
             .map_err(|error| ToolError::user(error.to_string()))?;
+        let organization: &str = &params.organization_slug;
         let project = match params.project_slug_or_id.as_deref() {
-            Some(project) => Some(numeric(&sentry, &params.organization_slug, project).await?),
+            Some(project) => {
+                Some(event_search::project_number(&sentry, organization, project).await?)
+            }
             None => None,
         };
+        let project = project.as_deref();
+        let asker = Asker { search: Search::Issues, organization, project, sentry: &sentry };
+        let asked =
+            asker.about_query(cx, &params.query, Some(params.sort.id()), Some(&time)).await?;
+        let wanted = Wanted::of(&params, asked);
         let list = IssueList {
-            query: &params.query,
-            sort: Some(params.sort.id()),
+            query: &wanted.query,
+            sort: Some(wanted.sort.id()),
             time: &time,
-            project: project.as_deref(),
+            project,
             limit: params.limit.get() as u32,
             cursor: None,
         };
         let found = sentry.list_issues(&params.organization_slug, &list).await?;
         let more = found.next_cursor.is_some() || found.items.len() > params.limit.get();
-        let mut page = header(cx, &params, &time, project.as_deref());
+        let mut page = header(cx, &params, &wanted, &time, project);
         if found.items.is_empty() {
             page.paragraph("No issue matches. Widen the time, or drop a filter.")
                 .next_steps([cx.hint("search_events", "search single events instead")]);
@@ -145,43 +166,79 @@ impl CuratedTool for SearchIssues {
             cx.hint("get_sentry_resource", "look at one, by its link"),
             cx.hint("update_issue", "resolve, ignore or assign one"),
             cx.hint("search_events", "count events or look at single ones"),
+            cx.hint("get_issue_user_reports", "read what users wrote of an error").filter(|_| {
+                let is_feedback = |it: &Issue| it.issue_category.as_deref() == Some("feedback");
+                found.items.iter().any(is_feedback)
+            }),
         ]);
         Ok(page.finish())
     }
 }
 
-/// The number that lists of issues know a project by.
-async fn numeric(sentry: &Client, organization: &str, project: &str) -> Result<String, ToolError> {
-    if project.bytes().all(|it| it.is_ascii_digit()) {
-        return Ok(project.to_owned());
+/// What is searched for, by the caller's words or an agent's.
+struct Wanted {
+    query: String,
+    sort: Sort,
+    explanation: Option<String>,
+    failed: bool,
+}
+
+impl Wanted {
+    fn of(params: &Params, asked: Asked) -> Self {
+        let own = |failed| Self {
+            query: params.query.clone(),
+            sort: params.sort,
+            explanation: None,
+            failed,
+        };
+        let agent = match asked {
+            Asked::Nobody => return own(false),
+            Asked::Failed => return own(true),
+            Asked::Answered(agent) => agent,
+        };
+        // Another order than the usual one was asked for.
+        let sort = agent.sort.as_deref().and_then(Sort::of).filter(|_| params.sort == Sort::Date);
+        Self {
+            query: event_search::rewritten(&params.query, &agent.query),
+            sort: sort.unwrap_or(params.sort),
+            explanation: agent.explanation,
+            failed: false,
+        }
     }
-    Ok(sentry.project(organization, project).await?.id)
 }
 
 /// What was searched, defaults included, and the same search in Sentry.
-fn header(cx: &Call<'_>, params: &Params, time: &TimeRange, project: Option<&str>) -> Page {
+fn header(
+    cx: &Call<'_>,
+    params: &Params,
+    wanted: &Wanted,
+    time: &TimeRange,
+    project: Option<&str>,
+) -> Page {
     let organization = &params.organization_slug;
     let mut page = Page::new(format!("Issues in {organization}"));
     let mut query = form_urlencoded::Serializer::new(String::new());
-    query.append_pair("query", &params.query).append_pair("sort", params.sort.id());
+    query.append_pair("query", &wanted.query).append_pair("sort", wanted.sort.id());
     if let Some(project) = project {
         query.append_pair("project", project);
     }
-    let told = match time {
-        TimeRange::Last(period) => {
-            query.append_pair("statsPeriod", period);
-            period.clone()
-        }
-        TimeRange::Between { start, end } => {
-            query.append_pair("start", start).append_pair("end", end);
-            format!("{start} to {end}")
-        }
-    };
-    page.fact("Query", if params.query.is_empty() { "(everything)" } else { &params.query })
-        .maybe("Project", params.project_slug_or_id.as_deref().map(inline))
-        .fact("Period", told)
-        .fact("Sort", params.sort.id())
-        .fact("In Sentry", cx.web_url(organization, &format!("/issues/?{}", query.finish())));
+    event_search::append_time(&mut query, time);
+    if wanted.query != params.query {
+        page.code_fact("Asked for", [params.query.as_str()]);
+    }
+    if wanted.query.is_empty() {
+        page.fact("Query", "(everything)");
+    } else {
+        page.code_fact("Query", [wanted.query.as_str()]);
+    }
+    page.maybe("Project", params.project_slug_or_id.as_deref().map(inline))
+        .fact("Period", event_search::told(time))
+        .fact("Sort", wanted.sort.id())
+        .maybe("Explanation", wanted.explanation.as_ref().filter(|_| params.include_explanation))
+        .link("In Sentry", &cx.web_url(organization, &format!("/issues/?{}", query.finish())));
+    if wanted.failed {
+        page.paragraph(FAILED);
+    }
     page
 }
 
@@ -190,7 +247,10 @@ mod tests {
     use insta::assert_snapshot;
     use serde_json::{Value, json};
 
-    use crate::test_support::{Sentry, fault, rows};
+    use crate::{
+        agents::{AgentFailure, Translated},
+        test_support::{Sentry, fault, rows},
+    };
 
     const LIST: &str = "/api/0/organizations/{o}/issues/";
 
@@ -227,7 +287,7 @@ mod tests {
     async fn the_defaults_in_force_are_told() {
         let text = Sentry::new().call("search_issues", with(json!({}))).await;
         for words in
-            ["**Period**: 30d", "**Sort**: date", "**Query**: is:unresolved", "statsPeriod=30d"]
+            ["**Period**: 30d", "**Sort**: date", "**Query**: `is:unresolved`", "statsPeriod=30d"]
         {
             assert!(text.contains(words), "{words}: {text}");
         }
@@ -287,5 +347,43 @@ mod tests {
             Sentry::with_fault(fault("GET", LIST, 200, r#"[{"id":"7"},{"id":8,"count":null}]"#));
         let text = sentry.call("search_issues", with(json!({}))).await;
         assert!(text.contains("1. 7: (no title)") && text.contains("2. 8: (no title)"), "{text}");
+    }
+
+    #[tokio::test]
+    async fn words_are_an_agents_to_put_into_syntax() {
+        let agent = Translated {
+            query: "is:unresolved level:fatal".to_owned(),
+            sort: Some("freq".to_owned()),
+            explanation: Some("worst means fatal".to_owned()),
+            ..Translated::default()
+        };
+        let sentry = Sentry::new().agent(Ok(agent));
+        let arguments = with(json!({"query": "the worst crashes", "includeExplanation": true}));
+        assert_snapshot!(sentry.call("search_issues", arguments).await);
+    }
+
+    #[tokio::test]
+    async fn a_query_in_syntax_needs_no_agent_and_no_agent_drops_a_filter() {
+        let agent = Translated { query: "is:resolved".to_owned(), ..Translated::default() };
+        for (query, sent) in
+            [("is:unresolved", "is%3Aunresolved"), ("is:ignored boats", "is%3Aignored")]
+        {
+            let sentry = Sentry::new().agent(Ok(agent.clone()));
+            sentry.call("search_issues", with(json!({"query": query}))).await;
+            let requests = sentry.requests();
+            assert!(requests[0].contains(sent), "{requests:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_agent_that_cannot_be_had_is_told_and_does_without() {
+        let sentry = Sentry::new().agent(Err(AgentFailure::Provider("quota".to_owned())));
+        let text = sentry.call("search_issues", with(json!({"query": "payment"}))).await;
+        assert!(text.contains("could not be reached") && text.contains("query=payment"), "{text}");
+        assert!(!text.contains("quota"), "{text}");
+        let sentry =
+            Sentry::new().agent(Err(AgentFailure::Request("that is no search".to_owned())));
+        let text = sentry.call_failing("search_issues", with(json!({"query": "payment"}))).await;
+        assert!(text.contains("That is no search"), "{text}");
     }
 }

@@ -49,8 +49,22 @@ impl Subject {
 
     /// The first bytes of the digest, for a person to compare.
     pub fn fingerprint(&self) -> String {
-        self.digest.iter().take(4).fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+        hexadecimal(&self.digest[..4])
     }
+}
+
+/// Tells a plan, by what of it was shown, apart from every other.
+pub(crate) fn digest(shown: &[String]) -> String {
+    let mut hash = Sha256::new();
+    for entry in shown {
+        hash.update((entry.len() as u64).to_le_bytes());
+        hash.update(entry);
+    }
+    hexadecimal(&hash.finalize())
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 /// Why a confirmation was not accepted; nothing ran and nothing was used up.

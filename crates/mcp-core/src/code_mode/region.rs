@@ -67,6 +67,19 @@ pub(super) async fn transport<'a>(
     }
 }
 
+/// The host of an organization's region, where the service has regions and this is not the
+/// configured one. What cannot be found out counts as the configured host.
+pub(crate) async fn of_organization(
+    api: &Api,
+    organization: &str,
+    deadline: Instant,
+) -> Option<Url> {
+    let regions = api.profile.regions.filter(|_| has_regions(api))?;
+    let region = api.regions.of(organization);
+    let found = region.get_or_try_init(|| look_up(api, regions, organization, deadline)).await;
+    found.ok().cloned().flatten()
+}
+
 /// Whether a URL leads to the configured host, or to a region of the same service.
 pub(super) fn is_home(api: &Api, url: &Url) -> bool {
     let base = api.transport.base_url();

@@ -85,7 +85,10 @@ impl Writing<'_> {
             (ConfirmMode::Plan, Err(reason)) => {
                 self.rehearse(&subject, Vec::new(), Some(reason)).await
             }
-            (_, Ok(_)) => unplanned(cx, caller, self.task.clone()).await,
+            (_, Ok(_)) => {
+                self.confirmed(&[self.shown.to_owned()]);
+                unplanned(cx, caller, self.task.clone()).await
+            }
             (_, Err(reason)) => self.confirm_code(&subject, reason).await,
         }
     }
@@ -253,6 +256,7 @@ impl Writing<'_> {
         let cx = self.cx;
         let moment = Moment { clock_ms: plan.clock_ms, seed: plan.seed };
         let planned = plan.writes.len();
+        self.confirmed(&plan.entries(cx).unwrap_or_default());
         let gate = Gate::Apply(Apply::new(plan));
         let finished = self.launch(gate, moment).await;
         let Gate::Apply(apply) = finished.host.gate() else {
@@ -301,6 +305,7 @@ impl Writing<'_> {
             );
             match self.ask(&question).await {
                 Answer::Accepted => {
+                    self.confirmed(&[self.shown.to_owned()]);
                     return unplanned(self.cx, self.caller, self.task.clone()).await;
                 }
                 Answer::Declined => return Ok(declined()),
@@ -344,6 +349,13 @@ impl Writing<'_> {
                 same: "identical arguments",
                 needless: "the operation only reads: use `call_operation`",
             },
+        }
+    }
+
+    /// Tells the observer what is sent now, without saying it.
+    fn confirmed(&self, shown: &[String]) {
+        if let Some(observer) = &self.cx.observer {
+            observer.confirmed(&confirm::digest(shown));
         }
     }
 

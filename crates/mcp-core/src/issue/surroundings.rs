@@ -8,11 +8,16 @@ use api_client::sentry::{
     events::Event,
     issues::{ExternalIssue, Issue},
     source_links::{FramePlace, SourceLink},
+    time::{TimeRange, epoch, moment},
 };
-use futures::future::join5;
+use futures::join;
 use serde_json::Value;
 
-use crate::render::event::{self, Frame, Span};
+use crate::{
+    conversation::links,
+    render::event::{self, Frame, Span},
+    tool::Call,
+};
 
 use super::IssueTarget;
 
@@ -20,6 +25,8 @@ use super::IssueTarget;
 const SOURCE_PATIENCE: Duration = Duration::from_secs(3);
 /// How long all of it may take: the issue itself is worth more.
 const PATIENCE: Duration = Duration::from_secs(15);
+/// Seconds.
+const DAY: i64 = 86_400;
 /// How many spans of a trace are read.
 const MOST_SPANS: u32 = 10_000;
 
@@ -36,27 +43,35 @@ pub(crate) struct Surroundings {
     pub(crate) source: Option<SourceLink>,
     /// The spans of the trace, for an event that came without.
     pub(crate) spans: Vec<Span>,
+    /// Conversations with a model during the trace, where the session can read them.
+    pub(crate) conversations: Vec<String>,
 }
 
 impl Surroundings {
     /// Looks everything up at once.
-    pub(crate) async fn of(target: &IssueTarget, issue: &Issue, event: Option<&Event>) -> Self {
+    pub(crate) async fn of(
+        cx: &Call<'_>,
+        target: &IssueTarget,
+        issue: &Issue,
+        event: Option<&Event>,
+    ) -> Self {
         let sentry = target.sentry.until(Instant::now() + PATIENCE);
         let organization = target.organization.as_str();
-        let (autofix, external, replays, source, spans) = join5(
+        let (autofix, external, replays, source, spans, conversations) = join!(
             sentry.autofix(organization, &issue.id),
             sentry.external_issues(organization, &issue.id),
             replays(target, issue, event),
             source(target, issue, event),
             spans(target, event),
-        )
-        .await;
+            conversations(cx, target, event),
+        );
         Self {
             autofix: autofix.ok().flatten(),
             external: external.map(|it| it.items).unwrap_or_default(),
             replays,
             source,
             spans,
+            conversations,
         }
     }
 }
@@ -145,4 +160,18 @@ mod tests {
         assert_eq!((link.repository.as_str(), link.path.as_str()), ("acme/shop", "src/pay.py"));
         assert_eq!(link_of_sdk("https://github.com/acme"), None);
     }
+}
+
+/// Conversations a day around the event, or of the last two weeks.
+async fn conversations(cx: &Call<'_>, target: &IssueTarget, event: Option<&Event>) -> Vec<String> {
+    let Some(event) = event.filter(|_| cx.reach.has(links::TOOL)) else {
+        return Vec::new();
+    };
+    let Some(trace) = event::trace_id(event) else { return Vec::new() };
+    let time = match event.date_created.as_deref().and_then(epoch) {
+        Some(at) => TimeRange::Between { start: moment(at - DAY), end: moment(at + DAY) },
+        None => TimeRange::Last("14d".to_owned()),
+    };
+    let sentry = target.sentry.until(Instant::now() + PATIENCE);
+    links::of_trace(&sentry, &target.organization, trace, &time).await
 }

@@ -378,10 +378,9 @@ impl<'s> Loader<'s> {
         document.extras.sort_by(|a, b| a.0.cmp(&b.0));
         document.summaries = summaries(&document, &self.methods);
         document.tags = tags(&document.summaries);
-        if document.text.contains("\"x-multi-segment\"") {
-            for index in 0..document.paths.len() {
-                document.paths[index].multi_segment = multi_segment(&document, index);
-            }
+        let multi_segment = multi_segment(&document);
+        for (path, names) in document.paths.iter_mut().zip(multi_segment) {
+            path.multi_segment = names;
         }
         document.ordered()
     }

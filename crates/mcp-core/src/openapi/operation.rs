@@ -1,6 +1,7 @@
 //! One operation, read from its stored text when it is asked for.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use api_client::request::{Location, Style};
 use serde_json::Value;
@@ -9,7 +10,10 @@ use super::document::{Document, Method, Summary};
 use super::resolve::Target;
 use super::security::location;
 use super::server::{Server, servers};
-use super::text::{Json, Kind};
+use super::text::{Json, Kind, Object};
+
+/// Values longer than this, in bytes, are taken for no reference that others share.
+pub(super) const MAX_REFERENCE: usize = 200;
 
 /// An operation with everything a call needs. References of parameters, body and responses are
 /// resolved; those inside schemas are not, see [`Document::resolve`] and [`Document::flatten`].
@@ -200,18 +204,20 @@ impl Document {
         Some(Parts {
             document: self,
             summary: self.summaries.get(index)?,
-            operation: self.stored(stored.span),
+            text: self.stored(stored.span),
+            operation: self.stored(stored.span).object(),
             shared: shared.map(|span| self.stored(span)),
         })
     }
 }
 
 /// An operation as it is stored.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct Parts<'a> {
     pub(super) document: &'a Document,
     pub(super) summary: &'a Summary,
-    pub(super) operation: Json<'a>,
+    pub(super) text: Json<'a>,
+    operation: Object<'a>,
     shared: Option<Json<'a>>,
 }
 
@@ -219,18 +225,17 @@ impl<'a> Parts<'a> {
     /// Its parameters after references and the path item's own; a parameter that leads nowhere is
     /// left out, a placeholder that nothing declares is a string.
     pub(super) fn parameters(&self) -> Vec<ParameterText<'a>> {
+        self.parameters_by(&mut ParameterReader::new(self.document))
+    }
+
+    /// [`Self::parameters`], with a reader that serves several operations.
+    pub(super) fn parameters_by(&self, reader: &mut ParameterReader<'a>) -> Vec<ParameterText<'a>> {
         let path = self.summary.path.as_str();
         let shared = self.shared.and_then(|shared| shared.get("parameters"));
         let own = self.operation.get("parameters");
         let mut parameters: Vec<ParameterText<'a>> = Vec::new();
         for json in shared.into_iter().chain(own).flat_map(Json::elements) {
-            let Some(parameter) = self.document.follow(json).found().and_then(ParameterText::read)
-            else {
-                continue;
-            };
-            if !parameter.counts(path) {
-                continue;
-            }
+            let Some(parameter) = reader.read(json).filter(|it| it.counts(path)) else { continue };
             let same = |it: &&mut ParameterText<'a>| {
                 it.location == parameter.location && it.name == parameter.name
             };
@@ -298,8 +303,31 @@ pub(super) struct ParameterText<'a> {
     pub(super) json: Json<'a>,
 }
 
+/// Reads parameters, those that several operations refer to once.
+#[derive(Debug)]
+pub(super) struct ParameterReader<'a> {
+    document: &'a Document,
+    /// By the text of the reference.
+    shared: HashMap<&'a str, Option<ParameterText<'a>>>,
+}
+
+impl<'a> ParameterReader<'a> {
+    pub(super) fn new(document: &'a Document) -> Self {
+        Self { document, shared: HashMap::new() }
+    }
+
+    fn read(&mut self, json: Json<'a>) -> Option<ParameterText<'a>> {
+        let read = || ParameterText::of(self.document, json);
+        if json.text().len() > MAX_REFERENCE {
+            return read();
+        }
+        self.shared.entry(json.text()).or_insert_with(read).clone()
+    }
+}
+
 impl<'a> ParameterText<'a> {
-    fn read(json: Json<'a>) -> Option<Self> {
+    fn of(document: &'a Document, json: Json<'a>) -> Option<Self> {
+        let json = document.follow(json).found()?;
         Some(Self { name: json.get_str("name")?, location: location(&json.get_str("in")?)?, json })
     }
 

@@ -53,12 +53,12 @@ pub fn signature(document: &Document, index: usize, depth: Depth) -> String {
         Depth { body: depth.body.min(1), response: 0, ..depth },
     ];
     for depth in less {
-        let page = Page::write(parts, Layout::Compact, depth);
+        let page = Page::write(&parts, Layout::Compact, depth);
         if !page.cut {
             return page.text;
         }
     }
-    Page::write(parts, Layout::Compact, depth).text
+    Page::write(&parts, Layout::Compact, depth).text
 }
 
 /// The long form of an operation: deeper, with descriptions and every documented answer. Empty
@@ -67,7 +67,7 @@ pub fn signature(document: &Document, index: usize, depth: Depth) -> String {
 pub fn full(document: &Document, index: usize) -> String {
     document
         .parts(index)
-        .map(|parts| Page::write(parts, Layout::Full, Depth::FULL).text)
+        .map(|parts| Page::write(&parts, Layout::Full, Depth::FULL).text)
         .unwrap_or_default()
 }
 
@@ -124,7 +124,7 @@ struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    fn write(parts: Parts<'a>, layout: Layout, depth: Depth) -> Self {
+    fn write(parts: &Parts<'a>, layout: Layout, depth: Depth) -> Self {
         let types = Types::new(parts.document, layout, depth.bytes);
         let mut page = Self { text: String::new(), types, layout, depth, cut: false };
         page.heading(parts);
@@ -139,7 +139,7 @@ impl<'a> Page<'a> {
         page
     }
 
-    fn heading(&mut self, parts: Parts<'a>) {
+    fn heading(&mut self, parts: &Parts<'a>) {
         let summary = parts.summary;
         let mut heading = heading(summary, MAX_HEADING);
         if summary.deprecated {
@@ -208,7 +208,7 @@ impl<'a> Page<'a> {
         text
     }
 
-    fn body(&mut self, parts: Parts<'a>) {
+    fn body(&mut self, parts: &Parts<'a>) {
         let Some(body) = parts.body() else { return };
         let contents = contents(body);
         self.types.turn(Side::Request);
@@ -228,7 +228,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    fn result(&mut self, parts: Parts<'a>) {
+    fn result(&mut self, parts: &Parts<'a>) {
         self.types.turn(Side::Response);
         let responses: Vec<_> = parts.responses().collect();
         let main =
@@ -269,7 +269,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    fn scopes(&mut self, parts: Parts<'a>) {
+    fn scopes(&mut self, parts: &Parts<'a>) {
         let scopes = parts.scopes();
         if !scopes.is_empty() {
             let shown: Vec<_> = scopes.iter().take(8).map(|it| one_line(it, 80)).collect();

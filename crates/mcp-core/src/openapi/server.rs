@@ -44,6 +44,10 @@ impl Server {
         if url.is_empty() {
             url.push('/');
         }
+        if names_host_and_port(&url) {
+            let scheme = document.map_or("https", Url::scheme);
+            url = format!("{scheme}://{url}");
+        }
         let absolute = match document {
             Some(document) => document.join(&url).ok(),
             None if url.starts_with("//") => Url::parse(&format!("https:{url}")).ok(),
@@ -104,6 +108,14 @@ pub fn join_url(base: &str, path: &str) -> String {
     format!("{}/{}", base.trim_end_matches('/'), path.strip_prefix('/').unwrap_or(path))
 }
 
+/// Whether a URL starts with `host:port`, its scheme forgotten: `127.0.0.1:8055`, `localhost:80/api`.
+fn names_host_and_port(url: &str) -> bool {
+    let authority = url.split(['/', '?', '#']).next().unwrap_or_default();
+    authority.rsplit_once(':').is_some_and(|(host, port)| {
+        !host.is_empty() && port.parse::<u16>().is_ok_and(|port| port > 0)
+    })
+}
+
 fn path_of(url: &str) -> &str {
     let Some((_, rest)) = url.split_once("://") else { return url };
     rest.find('/').and_then(|start| rest.get(start..)).unwrap_or_default()
@@ -159,6 +171,16 @@ mod tests {
         check("../v2/", document, "http://127.0.0.1:9/v2");
         check("//other.example/x", document, "http://other.example/x");
         check("https://a.example/api/", document, "https://a.example/api");
+    }
+
+    #[test]
+    fn a_host_and_port_without_a_scheme_have_that_of_the_document() {
+        let document = Some("http://127.0.0.1:8055/server/specs/oas");
+        check("127.0.0.1:8055", document, "http://127.0.0.1:8055");
+        check("localhost:8055/api/", document, "http://localhost:8055/api");
+        check("[::1]:80", Some("https://a.example/x"), "https://[::1]:80");
+        check("api.example:8443/v1", None, "https://api.example:8443/v1");
+        check("./v1:2/x", document, "http://127.0.0.1:8055/server/specs/v1:2/x");
     }
 
     #[test]

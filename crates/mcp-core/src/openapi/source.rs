@@ -357,8 +357,7 @@ impl Inner {
 impl Loaded {
     /// Makes a document searchable.
     pub fn new(document: Document) -> Self {
-        let fields: Vec<_> =
-            (0..document.len()).map(|index| document.search_fields(index)).collect();
+        let fields = document.search_fields();
         let entries = document.summaries().iter().zip(&fields).map(|(summary, fields)| Entry {
             id: &summary.id,
             method: summary.method.as_str(),

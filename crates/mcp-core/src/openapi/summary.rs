@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::document::{Document, Method, Summary};
-use super::operation::Parts;
+use super::operation::ParameterReader;
 use super::prose::{one_line, without_markup};
 use super::text::Json;
 
@@ -57,16 +57,20 @@ pub(super) fn tags(summaries: &[Summary]) -> Vec<(String, usize)> {
     tags
 }
 
-/// The parameters of a path whose value may hold slashes.
-pub(super) fn multi_segment(document: &Document, path: usize) -> Vec<String> {
-    let path = u32::try_from(path).unwrap_or(u32::MAX);
-    let mut names = Vec::new();
-    let first = document.operations.partition_point(|it| it.path < path);
-    let operations = document.operations.iter().enumerate().skip(first);
-    for (index, _) in operations.take_while(|(_, it)| it.path == path) {
-        for parameter in
-            document.parts(index).into_iter().flat_map(|parts: Parts<'_>| parts.parameters())
-        {
+/// The parameters of each path whose value may hold slashes.
+pub(super) fn multi_segment(document: &Document) -> Vec<Vec<String>> {
+    let mut names = vec![Vec::new(); document.paths.len()];
+    if !document.text.contains("\"x-multi-segment\"") {
+        return names;
+    }
+    let mut reader = ParameterReader::new(document);
+    for (index, operation) in document.operations.iter().enumerate() {
+        let (Some(names), Some(parts)) =
+            (names.get_mut(operation.path as usize), document.parts(index))
+        else {
+            continue;
+        };
+        for parameter in parts.parameters_by(&mut reader) {
             let name = parameter.name.into_owned();
             if parameter.json.flag("x-multi-segment") && !names.contains(&name) {
                 names.push(name);

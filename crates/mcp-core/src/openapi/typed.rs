@@ -17,7 +17,7 @@ const MAX_NESTING: usize = 100;
 #[must_use]
 pub fn typed_operation(document: &Document, index: usize) -> Option<openapiv3::Operation> {
     let parts = document.parts(index)?;
-    let Value::Object(mut operation) = parts.operation.parse() else { return None };
+    let Value::Object(mut operation) = parts.text.parse() else { return None };
     let parameters = parts.parameters().into_iter().map(|it| {
         let mut parameter = it.json.parse();
         parameter["name"] = Value::from(it.name.as_ref());

@@ -1,15 +1,23 @@
 //! From entities to what a reader sees: markdown pages and links, shared by tools.
 
 pub(crate) mod alert_rule;
+#[cfg(test)]
+pub(crate) mod arbitrary;
 pub(crate) mod dashboard;
 pub(crate) mod event;
 mod file;
 mod issue;
 pub(crate) mod monitor;
 mod page;
+pub(crate) mod profile;
+#[cfg(test)]
+mod properties;
+pub(crate) mod replay;
+pub(crate) mod rows;
 mod seer;
 mod snapshot;
 pub(crate) mod team;
+pub(crate) mod trace;
 pub(crate) mod uptime;
 
 use url::Url;
@@ -34,6 +42,12 @@ pub(crate) fn web_url(base: &Url, organization: &str, path: &str) -> String {
     let origin = base.origin().ascii_serialization();
     let below = base.path().trim_end_matches('/');
     format!("{origin}{below}/organizations/{organization}{path}")
+}
+
+/// Whether a text that outsiders may have chosen is plainly an id, and so can stand among our words.
+pub(crate) fn is_id(text: &str) -> bool {
+    let plain = |it: char| it.is_ascii_alphanumeric() || it == '-';
+    (1..=64).contains(&text.len()) && text.chars().all(plain)
 }
 
 /// A value as one segment of a path in [`web_url`].

@@ -177,12 +177,12 @@ pub(crate) fn add_stats(page: &mut Page, stats: &[MonitorStats]) {
     page.heading("Counts");
     let busy: Vec<&MonitorStats> = stats.iter().filter(|it| !counters(it).is_empty()).collect();
     let total = stats.iter().fold(MonitorStats::default(), |sum, it| MonitorStats {
-        ok: sum.ok + it.ok,
-        error: sum.error + it.error,
-        missed: sum.missed + it.missed,
-        timeout: sum.timeout + it.timeout,
-        in_progress: sum.in_progress + it.in_progress,
-        unknown: sum.unknown + it.unknown,
+        ok: sum.ok.saturating_add(it.ok),
+        error: sum.error.saturating_add(it.error),
+        missed: sum.missed.saturating_add(it.missed),
+        timeout: sum.timeout.saturating_add(it.timeout),
+        in_progress: sum.in_progress.saturating_add(it.in_progress),
+        unknown: sum.unknown.saturating_add(it.unknown),
         ..sum
     });
     if busy.is_empty() {

@@ -4,8 +4,11 @@ use std::fmt::{Display, Write as _};
 
 use crate::{code_mode::confirm::random_token, tool::Markdown};
 
-/// The most of a one-line value that is shown, in characters.
+use super::event::harmless;
+
+/// The most of a one-line value that is shown, in characters, and of one that is shown as code.
 const LONGEST_INLINE: usize = 300;
+const LONGEST_CODE: usize = 1_000;
 
 /// A page that is being written.
 #[derive(Debug, Default)]
@@ -51,6 +54,23 @@ impl Page {
             Some(value) => self.fact(name, value),
             None => self,
         }
+    }
+
+    /// Adds what was asked for as code, so that it reads as it was written.
+    pub(crate) fn code_fact<'t>(
+        &mut self,
+        name: &str,
+        values: impl IntoIterator<Item = &'t str>,
+    ) -> &mut Self {
+        let values: Vec<String> = values.into_iter().map(code).collect();
+        self.before_item();
+        self.push(format_args!("- **{name}**: {}", values.join(", ")))
+    }
+
+    /// Adds an address, which is of no use when it is cut.
+    pub(crate) fn link(&mut self, name: &str, address: &str) -> &mut Self {
+        self.before_item();
+        self.push(format_args!("- **{name}**: {address}"))
     }
 
     /// Adds how many there are of what is not listed, where there are any.
@@ -133,18 +153,37 @@ impl Page {
 
 /// A fence longer than any run of backticks in the text.
 fn fence_for(text: &str) -> String {
+    "`".repeat(longest_run(text).max(2) + 1)
+}
+
+/// The longest run of backticks.
+fn longest_run(text: &str) -> usize {
     let mut longest = 0;
     let mut run = 0;
     for character in text.chars() {
         run = if character == '`' { run + 1 } else { 0 };
         longest = longest.max(run);
     }
-    "`".repeat(longest.max(2) + 1)
+    longest
 }
 
-/// A value on one line, without control characters, shortened.
+/// A value as inline code that backticks in it cannot end.
+fn code(text: &str) -> String {
+    let clean: String = text.chars().map(harmless).collect();
+    let mut text: String = clean.chars().take(LONGEST_CODE).collect();
+    if text.len() < clean.len() {
+        text.push('…');
+    }
+    let fence = "`".repeat(longest_run(&text) + 1);
+    if text.starts_with('`') || text.ends_with('`') {
+        return format!("{fence} {text} {fence}");
+    }
+    format!("{fence}{text}{fence}")
+}
+
+/// A value on one line, without what could lead a reader astray, shortened.
 pub(crate) fn inline(text: &str) -> String {
-    let clean: String = text.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
+    let clean: String = text.chars().map(harmless).collect();
     let line = clean.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= LONGEST_INLINE {
         return line;
@@ -179,8 +218,18 @@ mod tests {
     }
 
     #[test]
+    fn code_ends_where_it_should() {
+        assert_eq!(code("level:error"), "`level:error`");
+        assert_eq!(code("a`b"), "``a`b``");
+        assert_eq!(code("``"), "``` `` ```");
+        assert_eq!(code("a\nb"), "`a b`");
+        assert_eq!(code(&"x".repeat(2_000)).chars().count(), 1_003);
+    }
+
+    #[test]
     fn a_value_stays_on_its_line() {
         assert_eq!(inline("a\n# b\u{1b}[0m"), "a # b [0m");
+        assert_eq!(inline("user\u{202e}nimda"), "user\u{fffd}nimda");
         assert_eq!(inline(&"x".repeat(400)).chars().count(), 301);
     }
 }

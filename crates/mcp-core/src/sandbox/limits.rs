@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::ScriptError;
 
-/// The limits of one run. Sizes are in bytes; the defaults are those of DESIGN 4.5.
+/// The limits of one run. Sizes are in bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limits {
     /// Longest script accepted (256 kB).

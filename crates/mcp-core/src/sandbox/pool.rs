@@ -1,6 +1,7 @@
 //! The pool: hands each script a worker of its own and keeps the next ones ready.
 
 use std::{
+    convert::Infallible,
     fmt,
     path::PathBuf,
     sync::{Arc, OnceLock},
@@ -28,6 +29,9 @@ use super::{
 const HELLO: Duration = Duration::from_secs(5);
 /// Workers tried for one script before it is given up.
 const ATTEMPTS: usize = 3;
+
+/// A run that ends within this time is over before a worker is started beside it.
+const SHORT_RUN: Duration = Duration::from_millis(5);
 
 const OTHER_VERSION: &str = "the worker program is of another version";
 const NO_PROTOCOL: &str = "the worker program does not speak the protocol";
@@ -228,14 +232,26 @@ impl Pool {
                     Err(error) => return Outcome::failed(error),
                 },
             };
-            self.warm_up();
             let run = order(&script, &limits);
-            match converse(connection, run, &limits, &host, &cancel).await {
+            let ended = tokio::select! {
+                ended = converse(connection, run, &limits, &host, &cancel) => ended,
+                never = self.refill_beside() => match never {},
+            };
+            self.warm_up();
+            match ended {
                 Ok(ended) => return Outcome::new(ended, &script.prepared, &limits),
                 Err(NotStarted(lost)) => problem = lost.to_string(),
             }
         }
         Outcome::failed(unavailable(&problem))
+    }
+
+    /// Starts the next worker beside a run that takes a while: a short one has the processors for
+    /// itself, and the next worker is started after it.
+    async fn refill_beside(&self) -> Infallible {
+        tokio::time::sleep(SHORT_RUN).await;
+        self.warm_up();
+        std::future::pending().await
     }
 
     fn within_ceiling(&self, limits: &Limits) -> Limits {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;
+use std::rc::Rc;
 
 use super::index::{BREAK, Entry, FIELDS, Field, Index, Method, NAMING, Row};
 use super::tokenize;
@@ -86,6 +87,8 @@ struct Builder {
     /// The word of every form seen; stop words have none.
     forms: HashMap<String, Option<Term>>,
     stems: HashMap<String, Term>,
+    /// The words of every name seen: many entries have the same parameters and properties.
+    names: HashMap<String, Rc<[Term]>>,
     /// The shortest form of each word.
     surfaces: Vec<String>,
     postings: Vec<Counts>,
@@ -128,8 +131,8 @@ impl Builder {
             (entry.body, Field::Body),
             (entry.answer, Field::Answer),
         ] {
-            for text in texts {
-                self.text(text, field);
+            for name in texts {
+                self.name(name, field);
             }
         }
         let method = Method::parse(entry.method);
@@ -159,6 +162,20 @@ impl Builder {
                 self.count(term, field);
             }
         });
+    }
+
+    fn name(&mut self, name: &str, field: Field) {
+        let known = self.names.get(name).cloned();
+        let terms = known.unwrap_or_else(|| {
+            let mut terms = Vec::new();
+            tokenize::words(name, |word| terms.extend(self.term(word)));
+            let terms: Rc<[Term]> = terms.into();
+            self.names.insert(name.to_owned(), Rc::clone(&terms));
+            terms
+        });
+        for &term in terms.iter() {
+            self.count(term, field);
+        }
     }
 
     fn count(&mut self, term: Term, field: Field) {

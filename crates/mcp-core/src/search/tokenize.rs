@@ -72,7 +72,12 @@ fn split_digits(part: &[char], word: &mut String, each: &mut impl FnMut(&str)) {
     for piece in part.chunk_by(|a, b| !mixed || a.is_ascii_digit() == b.is_ascii_digit()) {
         if piece.len() <= MAX_WORD {
             word.clear();
-            word.extend(piece.iter().flat_map(|c| c.to_lowercase()));
+            for c in piece {
+                match c.is_ascii() {
+                    true => word.push(c.to_ascii_lowercase()),
+                    false => word.extend(c.to_lowercase()),
+                }
+            }
             each(word);
         }
     }

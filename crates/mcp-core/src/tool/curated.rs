@@ -5,17 +5,20 @@
 
 use std::{
     ops::Deref,
+    sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
-use api_client::sentry::{Client, region};
+use api_client::sentry::{self, Client};
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
+use tokio::sync::Notify;
 
 use crate::{
     caller::Caller,
+    code_mode::region,
     constraints::Capability,
     context::Context,
     docs::DocsSource,
@@ -28,6 +31,9 @@ use super::{Definition, Effect, Tool, World, derive};
 
 /// How often a client that asked for it hears that a call goes on.
 const HEARTBEAT: Duration = Duration::from_secs(4);
+/// Bytes of one answer that are read: renders are bounded, so an answer may be larger than what a
+/// script is given. Holds an event of 5 MB, a trace of 10,000 spans, a profile of 100,000 samples.
+const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
 /// What a catalog tool says of itself.
 #[derive(Debug, Clone, Copy)]
@@ -81,9 +87,12 @@ impl Spec {
             Hidden::InOrganization => cx.constraints.organization.is_none(),
             Hidden::InProject => cx.constraints.project.is_none(),
         };
-        in_mode
-            && cx.skills.has_any(self.skills)
-            && of_use
+        in_mode && of_use && self.is_granted(cx)
+    }
+
+    /// Whether the operator's grant and the session's project allow what it does, shown or not.
+    pub(crate) fn is_granted(&self, cx: &Context) -> bool {
+        cx.skills.has_any(self.skills)
             && cx.constraints.allow(self.requires)
             && (self.effect.is_read_only() || !is_read_only(cx))
     }
@@ -107,11 +116,11 @@ pub(crate) enum Hidden {
 
 /// Whether a tool depends on experimental mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(dead_code, reason = "tools of the second half of the catalog need them")]
 pub(crate) enum Mode {
     /// There in both.
     Always,
     /// There only when the operator turned it on.
+    #[allow(dead_code, reason = "no tool is an experiment today")]
     Experimental,
     /// Replaced by something else in experimental mode.
     NotExperimental,
@@ -126,6 +135,13 @@ pub(crate) trait CuratedTool: Send + Sync + 'static {
     /// What it answers: [`Structured`], [`Markdown`], or [`Content`] of several parts.
     type Output: Output;
 
+    /// What the model reads in this session instead of the [`Spec`]'s description, where that
+    /// depends on the session.
+    fn description(cx: &Context) -> Option<String> {
+        let _ = cx;
+        None
+    }
+
     /// Does it.
     fn call(
         &self,
@@ -134,10 +150,24 @@ pub(crate) trait CuratedTool: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Self::Output, ToolError>> + Send;
 }
 
-/// One call of a catalog tool: the context, and how long it may take.
+/// One call of a catalog tool: the context, how long it may take, what it is at.
 pub(crate) struct Call<'a> {
     cx: &'a Context,
     deadline: Instant,
+    news: &'a News,
+}
+
+/// What a call that takes long is at, for the client that waits for it.
+#[derive(Debug, Default)]
+struct News {
+    words: Mutex<Option<String>>,
+    changed: Notify,
+}
+
+impl News {
+    fn words(&self) -> Option<String> {
+        self.words.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 impl Deref for Call<'_> {
@@ -154,17 +184,43 @@ impl Call<'_> {
         self.deadline
     }
 
+    /// Tells a client that asked for progress what the call is at.
+    pub(crate) fn tell(&self, words: impl Into<String>) {
+        let words = Some(words.into());
+        let mut told = self.news.words.lock().unwrap_or_else(PoisonError::into_inner);
+        if *told != words {
+            *told = words;
+            self.news.changed.notify_one();
+        }
+    }
+
     /// Sentry at the configured host.
     pub(crate) fn sentry(&self) -> Result<Client, ToolError> {
         let api = self.cx.sentry().ok_or_else(|| ToolError::system("this server has no Sentry"))?;
-        Ok(Client::new(api.transport.as_ref().clone(), self.deadline))
+        Ok(Client::new(api.transport.reading_up_to(MOST_BYTES), self.deadline))
+    }
+
+    /// Sentry at the host that keeps an organization's data: the one that is named, else the one
+    /// that Sentry says, else the configured one.
+    pub(crate) async fn sentry_of(
+        &self,
+        organization: &str,
+        region: Option<&str>,
+    ) -> Result<Client, ToolError> {
+        let client = self.sentry_in(region)?;
+        let api = self.cx.sentry().filter(|_| region.is_none());
+        let Some(api) = api else { return Ok(client) };
+        match region::of_organization(api, organization, self.deadline).await {
+            Some(host) => client.at(&host).map_err(|error| ToolError::user(error.to_string())),
+            None => Ok(client),
+        }
     }
 
     /// Sentry at the host of a region, or at the configured one.
     pub(crate) fn sentry_in(&self, region: Option<&str>) -> Result<Client, ToolError> {
         let client = self.sentry()?;
         let Some(region) = region else { return Ok(client) };
-        let host = region::named(client.base_url(), region).map_err(|error| {
+        let host = sentry::region::named(client.base_url(), region).map_err(|error| {
             ToolError::user(error.to_string())
                 .hint("leave `regionUrl` out, or take it from the answer of `find_organizations`")
         })?;
@@ -252,6 +308,9 @@ pub(crate) trait Registered: Tool + std::fmt::Debug {
     /// What a session is told that is pinned to nothing.
     fn whole_definition(&self) -> Definition;
 
+    /// What this session reads of it, where that is something of its own.
+    fn own_description(&self, cx: &Context) -> Option<String>;
+
     /// Answers as a part of another tool's call, within its time.
     async fn answer(
         &self,
@@ -277,6 +336,10 @@ impl<T: CuratedTool + std::fmt::Debug> Registered for T {
         }
     }
 
+    fn own_description(&self, cx: &Context) -> Option<String> {
+        T::description(cx)
+    }
+
     async fn answer(
         &self,
         call: &Call<'_>,
@@ -295,7 +358,11 @@ impl<T: CuratedTool + std::fmt::Debug> Registered for T {
 #[async_trait]
 impl<T: CuratedTool + std::fmt::Debug> Tool for T {
     fn definition(&self, cx: &Context) -> Definition {
-        self.whole_definition().under(&cx.constraints)
+        let whole = self.whole_definition().under(&cx.constraints);
+        match T::description(cx) {
+            Some(description) => Definition { description, ..whole },
+            None => whole,
+        }
     }
 
     fn output_schema(&self) -> Option<Map<String, Value>> {
@@ -308,8 +375,9 @@ impl<T: CuratedTool + std::fmt::Debug> Tool for T {
         caller: &dyn Caller,
         arguments: &Map<String, Value>,
     ) -> Result<Content, ToolError> {
-        let call = Call { cx, deadline: Instant::now() + cx.limits.wall };
-        attended(caller, T::SPEC.title, self.answer(&call, arguments)).await
+        let news = News::default();
+        let call = Call { cx, deadline: Instant::now() + cx.limits.wall, news: &news };
+        attended(caller, T::SPEC.title, &news, self.answer(&call, arguments)).await
     }
 }
 
@@ -317,6 +385,7 @@ impl<T: CuratedTool + std::fmt::Debug> Tool for T {
 async fn attended<T>(
     caller: &dyn Caller,
     title: &str,
+    news: &News,
     work: impl Future<Output = Result<T, ToolError>>,
 ) -> Result<T, ToolError> {
     let mut work = std::pin::pin!(work);
@@ -329,9 +398,13 @@ async fn attended<T>(
             () = caller.cancelled().cancelled() => {
                 return Err(ToolError::user("the call was cancelled"));
             }
+            () = news.changed.notified(), if caller.wants_progress() => {
+                step += 1.0;
+                caller.progress(step, &news.words().unwrap_or_default()).await;
+            }
             _ = beat.tick(), if caller.wants_progress() => {
                 step += 1.0;
-                caller.progress(step, title).await;
+                caller.progress(step, news.words().as_deref().unwrap_or(title)).await;
             }
         }
     }

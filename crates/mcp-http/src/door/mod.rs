@@ -15,8 +15,9 @@ use http::{HeaderMap, StatusCode, header};
 use mcp_core::Context;
 
 use self::{oauth::OAuth, roll::Roll};
+use server_config::given::SetupError;
+
 use crate::{
-    given::SetupError,
     grant::Grant,
     refusal::Refusal,
     serving::{Doors, Serving},
@@ -165,6 +166,15 @@ impl Door {
                 Err(Refusal::new(StatusCode::UNAUTHORIZED, message)
                     .header(header::WWW_AUTHENTICATE, "Bearer realm=\"mcp\""))
             }
+        }
+    }
+
+    /// Asks for another credential than the one that was brought for the API, where one is brought.
+    pub(crate) fn another(&self) -> Option<&'static str> {
+        match (self.doors.pass_through, self.doors.brings_own()) {
+            (true, _) => Some("Sentry-Bearer realm=\"mcp\", error=\"invalid_token\""),
+            (false, true) => Some("Bearer realm=\"mcp\", error=\"invalid_token\""),
+            (false, false) => None,
         }
     }
 

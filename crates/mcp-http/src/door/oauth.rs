@@ -10,8 +10,9 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::jwks::Keys;
+use server_config::given::SetupError;
+
 use crate::{
-    given::SetupError,
     grant::Grant,
     serving::{OAuthSettings, Serving},
 };
@@ -206,7 +207,7 @@ fn scopes(settings: &OAuthSettings) -> Result<Vec<(String, Skills)>, SetupError>
         let own = |skill: &Skill| (skill.id().to_owned(), [*skill].into_iter().collect());
         return Ok(Skill::ALL.iter().filter(|it| !it.is_deprecated()).map(own).collect());
     }
-    let parse = |given: &crate::given::Given| {
+    let parse = |given: &server_config::given::Given| {
         let hint = "write it as `mcp:read=inspect,api-read`";
         let (scope, list) =
             given.text.split_once('=').ok_or_else(|| given.is_not("SCOPE=SKILL", hint))?;

@@ -10,8 +10,9 @@ use std::{
 
 use aws_lc_rs::digest;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use server_config::given::SetupError;
 
-use crate::{given::SetupError, grant::Grant};
+use crate::grant::Grant;
 
 /// How long the file is taken as it was read.
 const FRESH: Duration = Duration::from_secs(1);

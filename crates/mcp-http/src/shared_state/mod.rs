@@ -1,5 +1,5 @@
-//! State that several instances share through Redis or Valkey: confirmations, sealed so that the store
-//! can neither read nor make them, and rates.
+//! State that several instances share through Redis or Valkey: confirmations and what was looked up,
+//! sealed so that the store can neither read nor make them, and rates. While it is away, nothing passes.
 
 mod connection;
 
@@ -17,9 +17,11 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use mcp_core::code_mode::confirm::{ConfirmationStore, LIFETIME, Subject, Unconfirmed};
 
 use self::connection::{Address, Connection, Reply};
+use server_config::given::{Given, SetupError};
+
 use crate::{
-    given::{Given, SetupError},
-    limits::{LocalRates, Rates},
+    limits::{Rates, Uncounted},
+    memo::Memo,
 };
 
 /// Unused confirmations that one caller can hold; the oldest goes first.
@@ -33,8 +35,6 @@ pub(crate) struct SharedState {
     /// Makes names that tell nothing.
     names: hmac::Key,
     seal: LessSafeKey,
-    /// Counts while the store is away.
-    own: LocalRates,
 }
 
 impl std::fmt::Debug for SharedState {
@@ -66,7 +66,6 @@ impl SharedState {
             connection: Connection::new(address),
             names: hmac::Key::new(hmac::HMAC_SHA256, &derive(key, "names")),
             seal: LessSafeKey::new(seal),
-            own: LocalRates::default(),
         }))
     }
 
@@ -153,7 +152,7 @@ impl ConfirmationStore for SharedState {
 
 #[async_trait]
 impl Rates for SharedState {
-    async fn count(&self, key: &str, a_minute: u32) -> Result<(), Duration> {
+    async fn count(&self, key: &str, a_minute: u32) -> Result<(), Uncounted> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let window = now.as_secs() / WINDOW.as_secs();
         let name = self.name("rate", &[key.as_bytes(), &window.to_le_bytes()]);
@@ -168,13 +167,38 @@ impl Rates for SharedState {
         };
         match counted.await {
             Ok(Reply::Integer(count)) if count > i64::from(a_minute) => {
-                Err(WINDOW.saturating_sub(Duration::from_secs(now.as_secs() % WINDOW.as_secs())))
+                let passed = Duration::from_secs(now.as_secs() % WINDOW.as_secs());
+                Err(Uncounted::TooMany(WINDOW.saturating_sub(passed)))
             }
             Ok(_) => Ok(()),
             Err(error) => {
-                tracing::warn!(%error, "rates are counted by this instance alone");
-                self.own.count(key, a_minute).await
+                tracing::error!(%error, "rates cannot be counted");
+                Err(Uncounted::Unavailable)
             }
+        }
+    }
+}
+
+#[async_trait]
+impl Memo for SharedState {
+    async fn recall(&self, key: &str) -> Option<String> {
+        let name = self.name("memo", &[key.as_bytes()]);
+        match self.connection.ask(&[b"GET", name.as_bytes()]).await {
+            Ok(kept) => self.open(&name, kept.bytes()?),
+            Err(error) => {
+                tracing::warn!(%error, "what was looked up before cannot be recalled");
+                None
+            }
+        }
+    }
+
+    async fn keep(&self, key: &str, value: String, lifetime: Duration) {
+        let name = self.name("memo", &[key.as_bytes()]);
+        let Some(sealed) = self.seal(&name, &value) else { return };
+        let lifetime = lifetime.as_millis().to_string();
+        let set: [&[u8]; 5] = [b"SET", name.as_bytes(), &sealed, b"PX", lifetime.as_bytes()];
+        if let Err(error) = self.connection.ask(&set).await {
+            tracing::warn!(%error, "what was looked up cannot be kept");
         }
     }
 }
@@ -202,13 +226,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn without_the_store_nothing_is_confirmed_and_rates_are_counted_here() {
+    async fn without_the_store_nothing_is_confirmed_counted_or_recalled() {
         let state = state(&[1; 32]);
         let subject = Subject { caller: "ann".to_owned(), digest: [0; 32] };
         let now = SystemTime::now();
         assert!(!state.issue(subject.clone(), "l".to_owned(), "p".to_owned(), now).await);
         assert_eq!(state.take(&subject, "l", now).await, Err(Unconfirmed::Unavailable));
-        assert!(state.count("a", 1).await.is_ok());
-        assert!(state.count("a", 1).await.is_err());
+        assert_eq!(state.count("a", 1).await, Err(Uncounted::Unavailable));
+        state.keep("a", "1".to_owned(), WINDOW).await;
+        assert_eq!(state.recall("a").await, None);
     }
 }

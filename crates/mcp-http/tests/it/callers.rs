@@ -130,6 +130,16 @@ async fn sentrys_own_scheme_is_passed_on_as_a_bearer_token() {
     let request = request.header("authorization", format!("sentry-bearer {}", mock.token));
     let answer = result(request.send().await.unwrap()).await;
     assert!(answer["content"][0]["text"].as_str().unwrap().contains("harbor-lantern"), "{answer}");
+
+    let path = "/mcp/harbor-lantern";
+    let stale = server.post_to(path, &list()).header("authorization", "Sentry-Bearer sntryu_stale");
+    let stale = stale.send().await.unwrap();
+    assert_eq!(stale.status(), StatusCode::UNAUTHORIZED);
+    let challenge = stale.headers()["www-authenticate"].to_str().unwrap();
+    assert_eq!(challenge, "Sentry-Bearer realm=\"mcp\", error=\"invalid_token\"");
+    let good = server.post_to(path, &list());
+    let good = good.header("authorization", format!("Sentry-Bearer {}", mock.token));
+    assert_eq!(good.send().await.unwrap().status(), StatusCode::OK, "what others got is not kept");
 }
 
 #[tokio::test]
@@ -168,11 +178,11 @@ async fn plans_are_each_callers_own() {
         async { text(&result(request.send().await.unwrap()).await) }
     };
     let planned = ask("SECRET-ann", json!({ "code": WRITE })).await;
-    let confirm = planned["result"]["confirm"].clone();
+    let confirm = planned["confirm"].clone();
     assert!(confirm.is_string(), "{planned}");
     let arguments = json!({ "code": WRITE, "confirm": confirm });
     let others = ask("SECRET-bob", arguments.clone()).await;
-    assert_eq!(others["result"]["status"], "needs_confirmation", "{others}");
+    assert_eq!(others["status"], "needs_confirmation", "{others}");
     assert_eq!(upstream.writes(), 0);
     let own = ask("SECRET-ann", arguments).await;
     assert_eq!(own["result"], 201, "{own}");

@@ -129,6 +129,29 @@ async fn whoever_sends_slowly_is_not_waited_for() {
 }
 
 #[tokio::test]
+async fn what_is_no_http_is_refused_and_nobody_else_notices() {
+    let mock = authentik();
+    let server = Server::start(against(&mock));
+    let post = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
+    let smuggled = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let cases = [
+        "nonsense\r\n\r\n".to_owned(),
+        "GET /mcp HTTP/1.1\r\nHost: localhost\r\nX Y: z\r\n\r\n".to_owned(),
+        "GET /mcp HTTP/9.9\r\nHost: localhost\r\n\r\n".to_owned(),
+        format!("{post}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{{}}"),
+        format!("{post}Content-Length: -1\r\n\r\n"),
+        format!("{post}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\nzz\r\n"),
+        format!("{post}Transfer-Encoding: gzip\r\n\r\n{smuggled}"),
+    ];
+    for case in cases {
+        let answer = rest(raw(&server, case.as_bytes()).await).await;
+        assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 4"), "{case}: {answer}");
+        assert!(!answer.contains("HTTP/1.1 200"), "{case}: {answer}");
+    }
+    assert_eq!(server.post(&list()).send().await.unwrap().status(), StatusCode::OK);
+}
+
+#[tokio::test]
 async fn requests_one_behind_the_other_are_answered_in_order() {
     let mock = authentik();
     let server = Server::start(against(&mock));

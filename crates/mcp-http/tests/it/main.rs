@@ -1,5 +1,6 @@
 //! End to end: the real binary as a child process, real sockets, a mock or a small upstream behind it.
 
+mod browser;
 mod callers;
 mod faults;
 mod isolation;
@@ -7,8 +8,10 @@ mod limits;
 mod narrowing;
 mod oauth;
 mod operators;
+mod playground;
 mod protocol;
 mod sessions;
 mod shared_state;
 mod support;
+mod telemetry;
 mod upstream;

@@ -67,6 +67,23 @@ async fn a_path_limits_the_session_to_its_organization() {
 }
 
 #[tokio::test]
+async fn what_a_path_names_must_be_there_and_is_looked_up_once() {
+    let world = sentry(&[]).await;
+    let server = &world.server;
+    for path in ["/mcp/nowhere", "/mcp/harbor-lantern/nowhere"] {
+        let answer = server.post_to(path, &list()).send().await.unwrap();
+        assert_eq!(answer.status().as_u16(), 404, "{path}");
+        let said = answer.text().await.unwrap();
+        assert!(said.contains("there is no") && said.contains("nowhere"), "{said}");
+    }
+    let before = world.mock.log().len();
+    for _ in 0..3 {
+        assert_eq!(status(server, "/mcp/harbor-lantern").await, 200);
+    }
+    assert_eq!(world.mock.log().len(), before + 1, "the answer is kept");
+}
+
+#[tokio::test]
 async fn what_the_operator_does_not_offer_cannot_be_asked_for() {
     let mock = authentik();
     let mut command = against(&mock);

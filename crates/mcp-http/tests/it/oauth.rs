@@ -18,7 +18,7 @@ use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::{
-    support::{Server, list, names, report_skip, result},
+    support::{PATIENCE, Server, client, list, names, report_skip, result},
     upstream::Upstream,
 };
 
@@ -249,6 +249,8 @@ impl Drop for Provider {
 
 /// Installs the provider once; `None` where npm cannot.
 fn install(directory: &Path) -> Option<()> {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _turn = ONE_AT_A_TIME.lock().unwrap();
     std::fs::create_dir_all(directory).unwrap();
     if directory.join("node_modules/oidc-provider").exists() {
         return Some(());
@@ -260,43 +262,123 @@ fn install(directory: &Path) -> Option<()> {
     npm.status().ok().filter(|it| it.success()).map(drop)
 }
 
-#[tokio::test]
-async fn tokens_of_a_real_provider_are_understood() {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("oidc");
-    if install(&directory).is_none() {
-        report_skip("npm cannot install oidc-provider");
-        return;
-    }
-    let script = directory.join("provider.mjs");
-    std::fs::write(&script, include_str!("provider.mjs")).unwrap();
-    let mut node = Command::new("node");
-    let mut child = node.arg(&script).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    let stdout = child.stdout.take().unwrap();
-    let _provider = Provider(child);
-    let mut line = String::new();
-    std::io::BufRead::read_line(&mut std::io::BufReader::new(stdout), &mut line).unwrap();
-    let issuer = line.trim().to_owned();
-    assert!(issuer.starts_with("http://127.0.0.1:"), "{issuer}");
+/// The provider, running.
+struct Real {
+    _process: Provider,
+    issuer: String,
+    client: reqwest::Client,
+}
 
-    let upstream = Upstream::start().await;
-    let mut command = upstream.binary();
-    command.args(["--oauth-issuer", &issuer, "--public-url", PUBLIC]);
-    let server = Server::start(command);
-    let ask_for = |resource: &'static str| {
+impl Real {
+    /// Starts it; `None` where it cannot be installed.
+    fn start() -> Option<Self> {
+        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("oidc");
+        if install(&directory).is_none() {
+            report_skip("npm cannot install oidc-provider");
+            return None;
+        }
+        let script = directory.join("provider.mjs");
+        std::fs::write(&script, include_str!("provider.mjs")).unwrap();
+        let mut node = Command::new("node");
+        node.arg(&script).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = node.spawn().unwrap();
+        let stdout = child.stdout.take().unwrap();
+        let process = Provider(child);
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(stdout), &mut line).unwrap();
+        let issuer = line.trim().to_owned();
+        assert!(issuer.starts_with("http://127.0.0.1:"), "{issuer}");
+        Some(Self { _process: process, issuer, client: client() })
+    }
+
+    /// A token for a resource, from the endpoint that the issuer's metadata names.
+    async fn token(&self, resource: &str, scope: &str) -> String {
+        let metadata = format!("{}/.well-known/openid-configuration", self.issuer);
+        let metadata: Value = self.client.get(metadata).send().await.unwrap().json().await.unwrap();
         let form = format!(
-            "grant_type=client_credentials&client_id=agent&client_secret=secret&scope=api-read\
+            "grant_type=client_credentials&client_id=agent&client_secret=secret&scope={scope}\
              &resource={resource}"
         );
-        let request = server.client.post(format!("{issuer}/token"));
-        request.header("content-type", "application/x-www-form-urlencoded").body(form).send()
-    };
-    let granted: Value = ask_for("http://mcp.test/mcp").await.unwrap().json().await.unwrap();
-    let token = granted["access_token"].as_str().unwrap_or_else(|| panic!("{granted}"));
-    let listed = result(ask(&server, "/mcp", token).await).await;
+        let request = self.client.post(metadata["token_endpoint"].as_str().unwrap());
+        let request = request.header("content-type", "application/x-www-form-urlencoded");
+        let granted: Value = request.body(form).send().await.unwrap().json().await.unwrap();
+        granted["access_token"].as_str().unwrap_or_else(|| panic!("{granted}")).to_owned()
+    }
+
+    /// Changes something about the provider.
+    async fn tell(&self, what: &str) {
+        let answer = self.client.post(format!("{}/test/{what}", self.issuer)).send().await.unwrap();
+        assert_eq!(answer.status(), StatusCode::NO_CONTENT, "{what}");
+    }
+
+    fn server(&self, upstream: &Upstream) -> Server {
+        let mut command = upstream.binary();
+        command.args(["--oauth-issuer", &self.issuer, "--public-url", PUBLIC]);
+        Server::start(command)
+    }
+}
+
+async fn challenge(server: &Server, token: &str) -> (u16, String) {
+    let answer = ask(server, "/mcp", token).await;
+    let challenge = answer.headers()["www-authenticate"].to_str().unwrap().to_owned();
+    (answer.status().as_u16(), challenge)
+}
+
+#[tokio::test]
+async fn a_client_of_a_real_provider_finds_its_way_from_the_challenge_to_a_call() {
+    let Some(provider) = Real::start() else { return };
+    let upstream = Upstream::start().await;
+    let server = provider.server(&upstream);
+    let stranger = server.post(&list()).send().await.unwrap();
+    assert_eq!(stranger.status(), StatusCode::UNAUTHORIZED);
+    let challenge = stranger.headers()["www-authenticate"].to_str().unwrap();
+    let (_, rest) = challenge.split_once("resource_metadata=\"http://mcp.test").unwrap();
+    let path = rest.split('"').next().unwrap();
+    let metadata: Value =
+        server.request(Method::GET, path).send().await.unwrap().json().await.unwrap();
+    assert_eq!(metadata["authorization_servers"], json!([provider.issuer]));
+    let token = provider.token(metadata["resource"].as_str().unwrap(), "api-read").await;
+    let listed = result(ask(&server, "/mcp", &token).await).await;
     assert_eq!(names(&listed), ["search", "execute"]);
-    let other: Value = ask_for("http://other.test/mcp").await.unwrap().json().await.unwrap();
-    let refused = ask(&server, "/mcp", other["access_token"].as_str().unwrap()).await;
-    assert_eq!(refused.status(), StatusCode::UNAUTHORIZED);
-    let tampered = format!("{token}x");
-    assert_eq!(ask(&server, "/mcp", &tampered).await.status(), StatusCode::UNAUTHORIZED);
+    assert!(!server.written().contains(&token));
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_real_providers_token_is_said() {
+    let Some(provider) = Real::start() else { return };
+    let upstream = Upstream::start().await;
+    let server = provider.server(&upstream);
+    let good = provider.token(AUDIENCE, "api-read").await;
+    assert_eq!(ask(&server, "/mcp", &good).await.status(), StatusCode::OK);
+    let other = provider.token("http://other.test/mcp", "api-read").await;
+    let (status, said) = challenge(&server, &other).await;
+    assert!(status == 401 && said.contains("another server"), "{said}");
+    let (status, said) = challenge(&server, &format!("{}AAAA", &good[..good.len() - 4])).await;
+    assert!(status == 401 && said.contains("signature"), "{said}");
+    let useless = provider.token(AUDIENCE, "mail").await;
+    let (status, said) = challenge(&server, &useless).await;
+    assert!(status == 403 && said.contains("error=\"insufficient_scope\""), "{said}");
+    provider.tell("yesterday").await;
+    let old = provider.token(AUDIENCE, "api-read").await;
+    let (status, said) = challenge(&server, &old).await;
+    assert!(status == 401 && said.contains("expired"), "{said}");
+}
+
+#[tokio::test]
+async fn when_a_real_provider_changes_its_key_new_tokens_pass_and_old_ones_do_not() {
+    let Some(provider) = Real::start() else { return };
+    let upstream = Upstream::start().await;
+    let server = provider.server(&upstream);
+    let before = provider.token(AUDIENCE, "api-read").await;
+    assert_eq!(ask(&server, "/mcp", &before).await.status(), StatusCode::OK);
+    provider.tell("rotate").await;
+    let after = provider.token(AUDIENCE, "api-read").await;
+    let deadline = std::time::Instant::now() + PATIENCE;
+    // Keys are not asked for again within seconds.
+    while ask(&server, "/mcp", &after).await.status() != StatusCode::OK {
+        assert!(std::time::Instant::now() < deadline, "the new key is not found");
+        tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+    }
+    let (status, said) = challenge(&server, &before).await;
+    assert!(status == 401 && said.contains("a key the issuer does not have"), "{said}");
 }

@@ -17,6 +17,8 @@ async fn health_figures_and_pages_are_where_they_are_looked_for() {
         ("/readyz", "ready"),
         ("/metrics", "mcp_tool_calls_total{tool=\"search\",outcome=\"done\"} 1"),
         ("/llms.txt", "The endpoint is `/mcp`"),
+        ("/health", "ok"),
+        ("/mcp.json", "\"endpoint\":\"/mcp\""),
     ] {
         let answer = server.request(Method::GET, path).send().await.unwrap();
         assert_eq!(answer.status(), StatusCode::OK, "{path}");
@@ -80,7 +82,7 @@ async fn logs_tell_what_happened_and_nothing_of_what_was_said() {
     let server = Server::start(command);
     let code = "return (await ak.request('POST', '/core/groups/', { body: { name: 'SECRET-crew' } })).status";
     let planned = text(&server.call("execute_write", json!({ "code": code })).await);
-    let arguments = json!({ "code": code, "confirm": planned["result"]["confirm"] });
+    let arguments = json!({ "code": code, "confirm": planned["confirm"] });
     let answer = server.post(&call("execute_write", arguments)).send().await.unwrap();
     let request = answer.headers()["x-request-id"].to_str().unwrap().to_owned();
     assert_eq!(text(&result(answer).await)["result"], 201);
@@ -98,8 +100,34 @@ async fn logs_tell_what_happened_and_nothing_of_what_was_said() {
     let lines: Vec<Value> = record.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
     let events: Vec<_> = lines.iter().map(|it| it["event"].as_str().unwrap()).collect();
     assert_eq!(events, ["sending", "sent"]);
-    assert_eq!((&lines[1]["outcome"], &lines[1]["method"]), (&json!("201"), &json!("POST")));
+    assert_eq!(
+        (&lines[1]["outcome"], &lines[1]["path"]),
+        (&json!("201"), &json!("/api/v3/core/groups/"))
+    );
+    assert!(lines[1]["operation"].as_str().unwrap().starts_with("POST "), "{}", lines[1]);
+    assert!(lines[1]["plan"].as_str().is_some_and(|it| it.len() == 64), "{}", lines[1]);
     assert_eq!(lines[1]["request"], request.as_str());
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn what_does_not_end_in_time_is_ended_with_an_answer() {
+    let mock = authentik();
+    let mut command = against(&mock);
+    command.args(["--grace", "0.5"]);
+    let mut server = Server::start(command);
+    let slow = call("execute", json!({ "code": "await sleep(30000); return 'done'" }));
+    let running = server.post(&slow).send();
+    let ended = async {
+        tokio::time::sleep(std::time::Duration::from_millis(700)).await;
+        server.terminate();
+    };
+    let (answer, ()) = tokio::join!(running, ended);
+    let answer = result(answer.unwrap()).await;
+    assert_eq!(answer["isError"], true, "{answer}");
+    let line = server.logged(|it| it["message"] == "call").await;
+    assert_eq!(line["outcome"], "cancelled", "{line}");
+    assert!(server.wait().success());
 }
 
 #[cfg(unix)]

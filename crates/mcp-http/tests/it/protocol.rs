@@ -130,15 +130,38 @@ async fn progress_comes_as_a_stream_that_proxies_do_not_hold_back() {
 }
 
 #[tokio::test]
+async fn an_answer_that_takes_long_comes_in_a_stream_to_who_reads_streams() {
+    let mock = authentik();
+    let server = Server::start(against(&mock));
+    let slow = call("execute", json!({ "code": "await sleep(11000); return 1" }));
+    let streamed = async {
+        let answer = server.post(&slow).send().await.unwrap();
+        assert_eq!(answer.headers()["content-type"], "text/event-stream");
+        assert_eq!(answer.headers()["x-accel-buffering"], "no");
+        let body = answer.text().await.unwrap();
+        assert!(body.starts_with(": at work\n\n"), "{body}");
+        assert!(body.contains(r#"\"result\":1"#), "{body}");
+    };
+    let alone = async {
+        let request = server.request(Method::POST, "/mcp").body(slow.to_string());
+        let request = request.header("content-type", "application/json");
+        let answer = request.header("accept", "application/json").send().await.unwrap();
+        assert_eq!(answer.headers()["content-type"], "application/json");
+        assert_eq!(text(&result(answer).await)["result"], 1);
+    };
+    tokio::join!(streamed, alone);
+}
+
+#[tokio::test]
 async fn a_write_is_planned_confirmed_and_applied_across_requests() {
     let mock = authentik();
     let server = Server::start(against(&mock));
     let code =
         "return (await ak.request('POST', '/core/groups/', { body: { name: 'crew' } })).status";
     let planned = text(&server.call("execute_write", json!({ "code": code })).await);
-    assert_eq!(planned["result"]["status"], "needs_confirmation", "{planned}");
+    assert_eq!(planned["status"], "needs_confirmation", "{planned}");
     assert!(mock.writes().is_empty());
-    let arguments = json!({ "code": code, "confirm": planned["result"]["confirm"] });
+    let arguments = json!({ "code": code, "confirm": planned["confirm"] });
     let applied = text(&server.call("execute_write", arguments).await);
     assert_eq!(applied["result"], 201, "{applied}");
     assert_eq!(mock.writes().len(), 1);

@@ -1,9 +1,13 @@
 //! Sessions of the older revisions: each belongs to whoever began it.
 
+use std::time::Instant;
+
 use reqwest::{Method, StatusCode};
 
-use crate::support::{Server, initialize, list, result};
-use crate::upstream::Upstream;
+use crate::{
+    support::{PATIENCE, Server, initialize, list, result},
+    upstream::Upstream,
+};
 
 async fn begin(server: &Server, key: &str) -> String {
     let answer = server.post(&initialize()).header("x-api-key", key).send().await.unwrap();
@@ -40,6 +44,29 @@ async fn for_everybody_else_there_is_no_such_session() {
     assert_eq!(end("SECRET-bob").await.unwrap().status(), StatusCode::NOT_FOUND);
     assert!(end("SECRET-ann").await.unwrap().status().is_success());
     assert_eq!(ask("SECRET-ann", id.clone()).await.unwrap().status(), StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn a_stream_that_is_dropped_does_not_end_its_session() {
+    let upstream = Upstream::start().await;
+    let mut command = upstream.binary();
+    command.args(["--sessions", "--caller-in-progress", "1"]);
+    let server = Server::start(command);
+    let id = begin(&server, "x").await;
+    let of_session = |request: reqwest::RequestBuilder| request.header("mcp-session-id", &id);
+    let stream = of_session(server.request(Method::GET, "/mcp")).header("accept", "*/*");
+    let stream = stream.send().await.unwrap();
+    assert_eq!(stream.headers()["content-type"], "text/event-stream");
+    let served = async || {
+        let deadline = Instant::now() + PATIENCE;
+        // A request counts until the server is done with its answer.
+        while of_session(server.post(&list())).send().await.unwrap().status() != StatusCode::OK {
+            assert!(Instant::now() < deadline, "a stream is no request in progress");
+        }
+    };
+    served().await;
+    drop(stream);
+    served().await;
 }
 
 #[tokio::test]

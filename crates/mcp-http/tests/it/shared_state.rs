@@ -10,7 +10,7 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 
 use crate::{
-    support::{PATIENCE, Server, call, list, report_skip, result, text},
+    support::{PATIENCE, Server, call, list, message, report_skip, result, text},
     upstream::Upstream,
 };
 
@@ -72,17 +72,18 @@ async fn a_plan_of_one_instance_is_confirmed_at_another_and_only_once() {
     let directory = tempfile::tempdir().unwrap();
     let key = directory.path().join("key");
     std::fs::write(&key, "a key of at least thirty-two bytes, shared").unwrap();
-    let first = instance(&upstream, &store, &key, &[]);
-    let second = instance(&upstream, &store, &key, &[]);
+    let unlimited = ["--rate", "0", "--address-rate", "0"];
+    let first = instance(&upstream, &store, &key, &unlimited);
+    let second = instance(&upstream, &store, &key, &unlimited);
     let planned = write(&first, json!({ "code": WRITE })).await;
-    let arguments = json!({ "code": WRITE, "confirm": planned["result"]["confirm"] });
+    let arguments = json!({ "code": WRITE, "confirm": planned["confirm"] });
     let both = tokio::join!(write(&first, arguments.clone()), write(&second, arguments));
     let done = [both.0, both.1].into_iter().filter(|it| it["result"] == 201).count();
     assert_eq!((done, upstream.writes()), (1, 1));
 
     let planned = write(&second, json!({ "code": WRITE })).await;
     store.stop();
-    let arguments = json!({ "code": WRITE, "confirm": planned["result"]["confirm"] });
+    let arguments = json!({ "code": WRITE, "confirm": planned["confirm"] });
     let refused = write(&first, arguments).await;
     assert_ne!(refused["result"], 201, "{refused}");
     assert_eq!(upstream.writes(), 1, "an outage refuses");
@@ -91,7 +92,7 @@ async fn a_plan_of_one_instance_is_confirmed_at_another_and_only_once() {
 
 #[tokio::test]
 async fn rates_are_counted_over_all_instances() {
-    let Some(store) = Store::start() else { return };
+    let Some(mut store) = Store::start() else { return };
     let upstream = Upstream::start().await;
     let directory = tempfile::tempdir().unwrap();
     let key = directory.path().join("key");
@@ -107,4 +108,9 @@ async fn rates_are_counted_over_all_instances() {
     }
     // A new minute may have begun in between.
     assert!((4..=8).contains(&refused), "{refused}");
+    store.stop();
+    let answer = first.post(&list()).header("x-api-key", "SECRET-bob").send().await.unwrap();
+    assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert!(answer.headers().contains_key("retry-after"));
+    assert!(message(answer).await.to_string().contains("the store"));
 }

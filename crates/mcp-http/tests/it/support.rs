@@ -30,6 +30,12 @@ pub(crate) fn binary() -> Command {
     command
 }
 
+/// A client of which nothing goes through a proxy of the machine.
+pub(crate) fn client() -> Client {
+    rustls::crypto::aws_lc_rs::default_provider().install_default().ok();
+    Client::builder().no_proxy().build().unwrap()
+}
+
 /// The binary pointed at a mock authentik.
 pub(crate) fn against(mock: &Running) -> Command {
     let mut command = binary();
@@ -60,9 +66,7 @@ impl Server {
         let base = is_ready.recv_timeout(PATIENCE).unwrap_or_else(|_| {
             panic!("it did not start: {:?}", log.lock().unwrap());
         });
-        // Nothing goes through a proxy of the machine.
-        let client = Client::builder().no_proxy().build().unwrap();
-        Self { child, base, log, client }
+        Self { child, base, log, client: client() }
     }
 
     pub(crate) fn endpoint(&self) -> String {

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 
 mod addresses;
+mod agents;
 mod any_api;
 mod catalog;
 mod check;

@@ -1,10 +1,10 @@
-//! `/events/`: rows and aggregates of errors, spans and logs, and what can be asked for.
+//! `/events/`: rows and aggregates of every data set, and what can be asked for.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::{State, organization};
+use super::{State, organization, page, samples};
 use crate::http::{Answer, Call, Reply};
 use crate::route::{Route, get};
 use crate::table::{Columns as _, Row, row};
@@ -53,7 +53,8 @@ fn columns(dataset: &str) -> Option<&'static [&'static str]> {
         "errors" | "" => Some(ERRORS),
         "spans" => Some(SPANS),
         "logs" | "ourlogs" => Some(LOGS),
-        "profiles" | "tracemetrics" => Some(&[]),
+        "profiles" => Some(samples::PROFILES),
+        "tracemetrics" => Some(samples::METRICS),
         _ => None,
     }
 }
@@ -64,6 +65,8 @@ fn rows(state: &State, dataset: &str) -> Vec<Row> {
         "spans" => state.spans.rows().cloned().collect(),
         "logs" | "ourlogs" => state.logs.rows().cloned().collect(),
         "errors" | "" => state.events.rows().filter_map(|it| error(state, it)).collect(),
+        "profiles" => samples::profiles(state),
+        "tracemetrics" => samples::metrics(state),
         _ => Vec::new(),
     }
 }
@@ -111,14 +114,16 @@ fn search(state: &State, call: &Call<'_>) -> Answer {
     if sort.starts_with('-') {
         data.reverse();
     }
-    let limit = call.query("per_page").and_then(|it| it.parse().ok()).unwrap_or(50);
+    let limit: usize = call.query("per_page").and_then(|it| it.parse().ok()).unwrap_or(50);
+    let links = page::first_page_links(call, limit, data.len() > limit);
     data.truncate(limit);
     let types = fields.iter().map(|it| {
-        let number = it.contains('(') || it == "span.duration";
+        let number = it.contains('(') || matches!(it.as_str(), "span.duration" | "value");
         (it.clone(), Value::from(if number { "number" } else { "string" }))
     });
     let types: Map<String, Value> = types.collect();
-    Ok(Reply::json(200, &json!({ "data": data, "meta": { "fields": types, "dataset": dataset } })))
+    let answer = json!({ "data": data, "meta": { "fields": types, "dataset": dataset } });
+    Ok(Reply::json(200, &answer).header("link", &links))
 }
 
 /// What is wrong with a search, part by part; a wrong search is status 400.
@@ -126,7 +131,11 @@ fn validate(state: &State, call: &Call<'_>) -> Answer {
     organization(state, call)?;
     let dataset = call.query("dataset").unwrap_or_default();
     let sort = call.query("orderby");
+    let query = call.query("query").unwrap_or_default();
     let wrong = objection(&dataset, &call.queries("field"), sort.as_deref());
+    let open = query.matches('"').count() % 2 == 1;
+    let wrong = wrong
+        .or_else(|| open.then(|| ("query", "the query has unbalanced quotation marks".to_owned())));
     let mut answer = json!({ "valid": wrong.is_none() });
     if let Some((part, text)) = &wrong {
         answer[*part] = json!([{ "valid": false, "error": text }]);
@@ -142,7 +151,7 @@ fn objection(
     let Some(known) = columns(dataset) else {
         return Some(("dataset", format!("\"{dataset}\" is not a dataset")));
     };
-    let unknown = |name: &str| !known.is_empty() && !known.contains(&name) && !name.contains('(');
+    let unknown = |name: &str| !known.contains(&name) && !name.contains('(');
     if let Some(field) = fields.iter().find(|it| unknown(it)) {
         return Some(("field", format!("{field} is not a field of this dataset")));
     }
@@ -165,7 +174,12 @@ fn passes(row: &Row, query: &str) -> bool {
         let (negated, token) = token.strip_prefix('!').map_or((false, token), |it| (true, it));
         let found = match token.split_once(':') {
             Some(("has", key)) => row.get(key).is_some_and(|it| !it.is_null()),
-            Some((key, value)) => text(row.get(key)).eq_ignore_ascii_case(value.trim_matches('"')),
+            Some((key, value)) => {
+                let own = text(row.get(key));
+                let list = value.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
+                let mut wanted = list.unwrap_or(value).split(',').map(|it| it.trim_matches('"'));
+                wanted.any(|it| own.eq_ignore_ascii_case(it))
+            }
             None => {
                 let word = token.to_lowercase();
                 row.values().any(|it| text(Some(it)).to_lowercase().contains(&word))
@@ -262,7 +276,7 @@ fn attributes(state: &State, call: &Call<'_>) -> Answer {
     let known = match item.as_str() {
         "spans" => SPANS,
         "logs" => LOGS,
-        "tracemetrics" => &[],
+        "tracemetrics" => samples::METRICS,
         _ => return Err(Reply::json(400, &json!({ "itemType": ["Invalid item type"] }))),
     };
     let wanted = call.query("substringMatch").unwrap_or_default();
@@ -270,7 +284,7 @@ fn attributes(state: &State, call: &Call<'_>) -> Answer {
         .iter()
         .filter(|it| it.contains(&wanted))
         .map(|it| {
-            let kind = if *it == "span.duration" { "number" } else { "string" };
+            let kind = if matches!(*it, "span.duration" | "value") { "number" } else { "string" };
             json!({ "key": it, "name": it, "attributeType": kind })
         })
         .collect();

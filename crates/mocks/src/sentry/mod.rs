@@ -1,6 +1,7 @@
 //! Sentry with the one organization `harbor-lantern`.
 
 mod activities;
+mod ai_conversations;
 mod alert_rules;
 mod attachments;
 mod autofix;
@@ -21,11 +22,13 @@ mod onboarding;
 mod organizations;
 mod owner;
 mod page;
+mod profiles;
 mod project_writes;
 mod projects;
 mod releases;
 mod replays;
 mod repositories;
+mod samples;
 mod schedule;
 mod snapshots;
 mod spelling;
@@ -254,7 +257,9 @@ impl Fixture for Sentry {
             issue_events::routes(),
             traces::routes(),
             event_search::routes(),
+            ai_conversations::routes(),
             replays::routes(),
+            profiles::routes(),
             issue_fixtures::routes(),
             autofix::routes(),
         ]

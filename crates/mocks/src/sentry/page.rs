@@ -45,6 +45,13 @@ pub(super) fn answer_sized(
     Ok(Reply::json(200, &shown).header("link", &format!("{previous}, {next}")))
 }
 
+/// The Link header of the first page of what is no plain list.
+pub(super) fn first_page_links(call: &Call<'_>, size: usize, more: bool) -> String {
+    let previous = link(call, "previous", false, &format!("{size}:0:1"));
+    let next = link(call, "next", more, &format!("{size}:1:0"));
+    format!("{previous}, {next}")
+}
+
 /// `value:offset:is_prev`: here the page size, the page number, and a flag that changes nothing.
 struct Cursor {
     value: i64,

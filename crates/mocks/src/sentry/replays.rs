@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{State, not_found, organization, project};
+use super::{State, not_found, organization, page, project};
 use crate::http::{Answer, Call, Reply};
 use crate::route::{Route, get};
 use crate::table::{Columns as _, Row, row};
@@ -56,9 +56,22 @@ fn list(state: &State, call: &Call<'_>) -> Answer {
     if call.query("sort").is_none_or(|it| it.starts_with('-')) {
         rows.reverse();
     }
-    let limit = call.query("per_page").and_then(|it| it.parse().ok()).unwrap_or(10);
+    let query = call.query("query").unwrap_or_default();
+    rows.retain(|it| matches(it, &query));
+    let limit: usize = call.query("per_page").and_then(|it| it.parse().ok()).unwrap_or(10);
+    let links = page::first_page_links(call, limit, rows.len() > limit);
     let data: Vec<Value> = rows.into_iter().take(limit).map(view).collect();
-    Ok(Reply::json(200, &json!({ "data": data })))
+    Ok(Reply::json(200, &json!({ "data": data })).header("link", &links))
+}
+
+/// `count_errors:>0`, `is_archived:true`; other tokens match every replay.
+fn matches(replay: &Row, query: &str) -> bool {
+    query.split_whitespace().all(|token| match token {
+        "count_errors:>0" => replay.get("error_id").is_some_and(|it| !it.is_null()),
+        "is_archived:true" => replay.truth("is_archived"),
+        "is_archived:false" => !replay.truth("is_archived"),
+        _ => true,
+    })
 }
 
 fn retrieve(state: &State, call: &Call<'_>) -> Answer {
@@ -91,7 +104,7 @@ fn count(state: &State, call: &Call<'_>) -> Answer {
     Ok(Reply::json(200, &answer))
 }
 
-/// Two parts: a page view with a click, and an error.
+/// Two parts: a page view with a click, and what went wrong after it.
 fn segments(state: &State, call: &Call<'_>) -> Answer {
     let project = project(state, call)?.text("id");
     let replay = state.replays.get(&call.value(2).replace('-', ""));
@@ -113,11 +126,37 @@ fn segments(state: &State, call: &Call<'_>) -> Answer {
             ),
             custom(9, "breadcrumb", json!({ "category": "ui.click", "message": "button#pay" })),
         ],
-        [custom(
-            12,
-            "breadcrumb",
-            json!({ "category": "console", "level": "error", "message": "charge failed" })
-        )],
+        [
+            custom(
+                11,
+                "performanceSpan",
+                json!({
+                    "op": "resource.fetch",
+                    "description": "https://api.harbor-lantern.test/api/pay",
+                    "data": { "method": "POST", "statusCode": 500 },
+                })
+            ),
+            custom(
+                12,
+                "breadcrumb",
+                json!({ "category": "console", "level": "error", "message": "charge failed" })
+            ),
+            custom(
+                19,
+                "breadcrumb",
+                json!({ "category": "ui.slowClickDetected", "message": "button#pay" })
+            ),
+            custom(
+                40,
+                "performanceSpan",
+                json!({ "op": "resource.img", "description": "https://checkout.harbor-lantern.test/boat.png" })
+            ),
+            custom(
+                71,
+                "performanceSpan",
+                json!({ "op": "navigation.push", "description": "https://checkout.harbor-lantern.test/help" })
+            ),
+        ],
     ]);
     Ok(Reply::json(200, &parts))
 }

@@ -155,7 +155,28 @@ fn node(state: &State, spans: &[&Row], span: &Row) -> Value {
         "occurrences": [],
         "measurements": {},
         "sdk_name": "sentry.javascript.react",
-        "additional_attributes": { "span.status": span.text("span.status") },
+        "additional_attributes": attributes(span),
         "children": children,
     })
+}
+
+/// What SDKs add by convention.
+fn attributes(span: &Row) -> Value {
+    let status = span.text("span.status");
+    let description = span.text("span.description");
+    match (span.text("span.op"), description.split_once(' ')) {
+        ("http.client" | "http.server", Some((method, target))) => json!({
+            "span.status": status,
+            "http.request.method": method,
+            "url.full": target,
+            "http.response.status_code": if target.starts_with('/') { 500 } else { 504 },
+        }),
+        ("db", _) => json!({
+            "span.status": status,
+            "db.system.name": "postgresql",
+            "db.query.text": description,
+            "server.address": "db-1.harbor-lantern.test",
+        }),
+        _ => json!({ "span.status": status }),
+    }
 }

@@ -13,5 +13,6 @@ mod sentry_core;
 mod sentry_dashboards;
 mod sentry_issues;
 mod sentry_pages;
+mod sentry_search;
 mod sentry_triage;
 mod sentry_writes;

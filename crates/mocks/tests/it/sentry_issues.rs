@@ -167,3 +167,31 @@ fn a_replay_leads_to_its_error_and_an_archived_one_has_no_recording() {
     assert_eq!(client.get(&path(kept)).rows().len(), 2);
     assert_eq!(client.get(&path(archived)).status, 404);
 }
+
+#[test]
+fn profiles_of_one_project_are_there_in_all_three_forms() {
+    let client = Client::sentry();
+    let project = client.get("/projects/harbor-lantern/quay-api/").json();
+    let (id, base) = (project["id"].as_str().unwrap(), "/organizations/harbor-lantern/profiling");
+    let graph = |project: &str, query: &str| {
+        client
+            .get(&format!("{base}/flamegraph/?project={project}&statsPeriod=7d&query={query}"))
+            .json()
+    };
+    let found = graph(id, "transaction:%22/api/pay%22");
+    assert_eq!(found["transactionName"], "/api/pay");
+    let frames = found["shared"]["frames"].as_array().unwrap().len();
+    assert_eq!(found["shared"]["frame_infos"].as_array().unwrap().len(), frames);
+    assert_eq!(graph("1", "")["profiles"], json!([]));
+    assert_eq!(graph(id, "transaction:%22/other%22")["profiles"], json!([]));
+    let example = found["shared"]["profiles"][0]["profile_id"].as_str().unwrap();
+    let path =
+        |project: &str| format!("/projects/harbor-lantern/{project}/profiling/profiles/{example}/");
+    let profile = client.get(&path("quay-api")).json();
+    assert_eq!(profile["profile"]["samples"].as_array().unwrap().len(), 180);
+    assert_eq!(client.get(&path("quay-web")).status, 404);
+    let chunk = format!("{base}/chunks/?project={id}&start=a&end=b&profiler_id=");
+    let known = client.get(&format!("{chunk}c2a96f0b7e314d58a0f7d3b6e5914c27")).json();
+    assert_eq!(known["chunk"]["profile"]["stacks"].as_array().unwrap().len(), 5);
+    assert_eq!(client.get(&format!("{chunk}x")).status, 404);
+}

@@ -5,6 +5,7 @@
 mod cli;
 mod client;
 mod http;
+mod prompt;
 mod raw;
 
 #[path = "../fake/protocol.rs"]

@@ -6,6 +6,7 @@ mod exception;
 mod frame;
 mod language;
 mod metric;
+mod moment;
 mod performance;
 #[cfg(test)]
 mod properties;
@@ -20,8 +21,9 @@ use serde_json::Value;
 
 pub(crate) use details::{breadcrumb, breadcrumbs};
 pub(crate) use frame::Frame;
-pub(crate) use sheet::{Sheet, short, shorten};
-pub(crate) use span::Span;
+pub(crate) use moment::moment_of;
+pub(crate) use sheet::{Sheet, harmless, short, shorten};
+pub(crate) use span::{Span, milliseconds};
 pub(crate) use stack::{StackView, frames, relevant_frame};
 pub(crate) use thread::{Thread, default_thread, table, threads};
 
@@ -62,10 +64,7 @@ pub(crate) fn body(event: &Event, spans: &[Span]) -> String {
     details::extra(&mut sheet, event);
     details::contexts(&mut sheet, event);
     last_breadcrumbs(&mut sheet, event);
-    if sheet.is_empty() {
-        sheet.line("The event has nothing that could be shown.");
-    }
-    sheet.finish()
+    sheet.finish_or("The event has nothing that could be shown.")
 }
 
 /// The frame to look at first: of the innermost exception that has frames, else of the thread that

@@ -5,12 +5,16 @@ use std::{fs, time::UNIX_EPOCH};
 use api_client::sentry::{autofix::Autofix, events::Event, issues::Issue};
 use proptest::{
     collection::vec,
-    prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptest},
+    prelude::{ProptestConfig, Strategy, any, proptest},
     sample::{Index, select},
 };
 use serde_json::{Map, Value, json};
 
-use crate::render::{Page, issue_facts, issue_row, issue_words, seer_findings};
+use crate::render::{
+    Page,
+    arbitrary::{any_json, replace, size},
+    issue_facts, issue_row, issue_words, seer_findings,
+};
 
 use super::{ROOM, Sheet, Span, body, breadcrumb, breadcrumbs, exception_stacks, table, threads};
 
@@ -72,50 +76,13 @@ const NAMES: &[&str] = &[
 const KINDS: &[&str] =
     &["exception", "threads", "request", "csp", "message", "breadcrumbs", "spans", "hpkp", "?"];
 
-fn leaf() -> impl Strategy<Value = Value> {
-    prop_oneof![
-        Just(Value::Null),
-        any::<bool>().prop_map(Value::from),
-        any::<i64>().prop_map(Value::from),
-        any::<u64>().prop_map(Value::from),
-        any::<f64>().prop_map(Value::from),
-        any::<String>().prop_map(Value::from),
-        select(vec![
-            "a.py",
-            "src/a.rs",
-            "A.java",
-            "\u{202e}```",
-            "\n\n# heading\n",
-            "",
-            " ",
-            "a::b",
-            "1e999",
-        ])
-        .prop_map(Value::from),
-        (1_usize..60_000).prop_map(|length| Value::from("é`\n".repeat(length))),
-        select(vec![1_001, 1_006, 1_018, 8_001, 6_001]).prop_map(Value::from),
-    ]
-}
-
-fn any_json() -> impl Strategy<Value = Value> {
-    leaf().prop_recursive(8, 64, 6, |inner| {
-        prop_oneof![
-            vec(inner.clone(), 0..6).prop_map(Value::from),
-            vec((select(NAMES), inner), 0..8).prop_map(|fields| {
-                let fields = fields.into_iter().map(|(name, value)| (name.to_owned(), value));
-                Value::Object(fields.collect::<Map<_, _>>())
-            }),
-        ]
-    })
-}
-
 fn any_event() -> impl Strategy<Value = Value> {
-    let entries = vec((select(KINDS), any_json()), 0..5);
+    let entries = vec((select(KINDS), any_json(NAMES)), 0..5);
     (
         entries,
-        any_json(),
-        any_json(),
-        any_json(),
+        any_json(NAMES),
+        any_json(NAMES),
+        any_json(NAMES),
         select(vec!["python", "java", "go", "native", "?"]),
     )
         .prop_map(|(entries, occurrence, user, tags, platform)| {
@@ -165,39 +132,6 @@ fn fixtures() -> Vec<Value> {
         .collect()
 }
 
-/// Puts a value in place of one of the nodes.
-fn replace(node: &mut Value, mut at: usize, with: Value) {
-    fn walk(node: &mut Value, at: &mut usize, with: &mut Option<Value>) {
-        if *at == 0 {
-            if let Some(with) = with.take() {
-                *node = with;
-            }
-            return;
-        }
-        *at -= 1;
-        let nested: Vec<&mut Value> = match node {
-            Value::Array(items) => items.iter_mut().collect(),
-            Value::Object(fields) => fields.values_mut().collect(),
-            _ => Vec::new(),
-        };
-        for nested in nested {
-            walk(nested, at, with);
-            if with.is_none() {
-                return;
-            }
-        }
-    }
-    walk(node, &mut at, &mut Some(with));
-}
-
-fn size(node: &Value) -> usize {
-    1 + match node {
-        Value::Array(items) => items.iter().map(size).sum(),
-        Value::Object(fields) => fields.values().map(size).sum(),
-        _ => 0,
-    }
-}
-
 /// The names that issues and runs of Seer are read by.
 const ISSUE_NAMES: &[&str] = &[
     "shortId",
@@ -231,7 +165,7 @@ const ISSUE_NAMES: &[&str] = &[
 ];
 
 fn any_fields() -> impl Strategy<Value = Value> {
-    vec((select(ISSUE_NAMES), any_json()), 0..12).prop_map(|fields| {
+    vec((select(ISSUE_NAMES), any_json(NAMES)), 0..12).prop_map(|fields| {
         let fields = fields.into_iter().map(|(name, value)| (name.to_owned(), value));
         Value::Object(fields.collect::<Map<_, _>>())
     })
@@ -247,7 +181,7 @@ proptest! {
 
     #[test]
     fn a_real_event_with_one_wrong_part_is_told_within_bounds(
-        which in any::<Index>(), place in any::<Index>(), with in any_json(),
+        which in any::<Index>(), place in any::<Index>(), with in any_json(NAMES),
     ) {
         let mut events = fixtures();
         let event = which.get(&events).clone();

@@ -72,6 +72,11 @@ impl Sheet {
         self.text.is_empty() && self.left_out == 0
     }
 
+    /// The text, or these words where there is none.
+    pub(crate) fn finish_or(self, words: &str) -> String {
+        if self.is_empty() { format!("{words}\n") } else { self.finish() }
+    }
+
     /// The text; it says so where something was left out.
     pub(crate) fn finish(mut self) -> String {
         if self.left_out > 0 {
@@ -92,7 +97,8 @@ pub(crate) fn shorten(text: &str, most: usize) -> String {
     kept
 }
 
-fn harmless(it: char) -> char {
+/// A character that neither moves the cursor nor turns the direction of writing, or one in its place.
+pub(crate) fn harmless(it: char) -> char {
     match it {
         '\t' => it,
         '\u{2028}' | '\u{2029}' => ' ',

@@ -44,7 +44,7 @@ impl Span {
         let mut waiting: Vec<(&TraceNode, Option<&str>, usize)> =
             nodes.iter().rev().map(|it| (it, None, 0)).collect();
         while let Some((node, above, depth)) = waiting.pop() {
-            let id = node.event_id.as_deref();
+            let id = node.any_id();
             if let Some(id) = id {
                 let parent = node.parent_span_id.as_deref().or(above);
                 spans.push(Self {

@@ -122,14 +122,15 @@ pub(super) fn seed(state: &mut State) {
         for (number, places) in drift.releases.iter().enumerate() {
             let version = format!("{}@1.{number}.0", drift.project);
             let created = format!("2026-04-{:02}T09:00:00Z", 10 + number);
-            let release = releases::add(state, &version, &[id.clone()], &created, &json!({}));
+            let release =
+                releases::add(state, &version, std::slice::from_ref(&id), &created, &json!({}));
             for (hour, place) in places.iter().enumerate() {
                 let finished = format!("2026-04-{:02}T{:02}:00:00Z", 10 + number, 10 + hour);
                 let deploy = json!({
                     "environment": place, "name": null, "url": null,
                     "date_started": null, "date_finished": finished,
                 });
-                deploys::add(state, &release, &row(deploy), &[id.clone()]);
+                deploys::add(state, &release, &row(deploy), std::slice::from_ref(&id));
             }
         }
     }
