@@ -95,8 +95,8 @@ fn bar(rate: Rate) -> String {
 fn tokens(report: &Report) -> String {
     let mean = |part: fn(&Trial) -> Option<u64>| {
         let known: Vec<u64> = report.trials.iter().filter_map(part).collect();
-        let count = known.len() as u64;
-        if count == 0 { "–".to_owned() } else { (known.iter().sum::<u64>() / count).to_string() }
+        let mean = known.iter().sum::<u64>().checked_div(known.len() as u64);
+        mean.map_or_else(|| "–".to_owned(), |it| it.to_string())
     };
     let parts = [
         mean(|it| it.usage.uncached_input),

@@ -273,7 +273,9 @@ pub fn exit_status(reports: &[Report]) -> u8 {
 pub fn now() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_secs());
     let (mut year, mut days) = (1970, seconds / 86_400);
-    let leap = |year: u64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
     let length = |year| if leap(year) { 366 } else { 365 };
     while days >= length(year) {
         days -= length(year);

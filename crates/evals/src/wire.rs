@@ -237,8 +237,8 @@ fn answer_in(text: &[u8]) -> Option<Value> {
     }
     let text = std::str::from_utf8(text).ok()?;
     let events = text.lines().filter_map(|line| line.strip_prefix("data:"));
-    let messages = events.filter_map(|it| serde_json::from_str::<Value>(it.trim()).ok());
-    messages.filter(is_answer).last()
+    let mut messages = events.filter_map(|it| serde_json::from_str::<Value>(it.trim()).ok());
+    messages.rfind(is_answer)
 }
 
 fn passed_on(headers: &HeaderMap) -> HeaderMap {

@@ -62,7 +62,7 @@ fn play(script: &Script, request: &ModelRequest) -> ModelAnswer {
         Step::Search(query) => ("search", json!({ "query": query })),
         Step::Read(text, edits) => ("execute", json!({ "code": program(text, edits) })),
         Step::Write(text, edits) => ("execute_write", json!({ "code": program(text, edits) })),
-        Step::Tool(tool, arguments) => (tool, arguments(&past)),
+        Step::Tool(tool, arguments) | Step::Once(tool, arguments) => (tool, arguments(&past)),
     };
     if let Some(confirm) = confirm {
         arguments["confirm"] = confirm;

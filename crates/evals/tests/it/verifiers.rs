@@ -56,7 +56,7 @@ fn every_check_is_needed_or_says_why_it_stays() {
             let excused = task.shared.iter().any(|(id, _)| *id == check.id);
             match (needed.get(check.id), excused) {
                 (None, false) => {
-                    flaws.push(format!("{}: `{}` alone kills none", task.name, check.id))
+                    flaws.push(format!("{}: `{}` alone kills none", task.name, check.id));
                 }
                 (Some(mutants), true) => flaws.push(format!(
                     "{}: `{}` is excused and alone kills {mutants:?}",

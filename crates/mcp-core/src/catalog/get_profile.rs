@@ -119,7 +119,9 @@ fn query(transaction: Option<&str>) -> String {
             }
             quoted.push(character);
         }
-        query.push_str(&format!(" transaction:\"{quoted}\""));
+        query.push_str(" transaction:\"");
+        query.push_str(&quoted);
+        query.push('"');
     }
     query
 }

@@ -58,7 +58,7 @@ impl CuratedTool for GetProfileDetails {
         let named = params.named.named(cx)?;
         let wanted = Wanted::of(&params, &named.page)?;
         let target = named.look_up(cx).await?;
-        let ProfileTarget { organization, project, project_id, sentry, .. } = &target;
+        let ProfileTarget { organization, project, project_id, sentry } = &target;
         let (found, path) = match &wanted {
             Wanted::Transaction { id } => {
                 let found = sentry.transaction_profile(organization, project, id).await?;

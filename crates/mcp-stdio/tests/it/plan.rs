@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use mocks::{Mock, World};
 use serde_json::{Value, json};
 
 use crate::support::{self, Connected};
@@ -118,6 +119,29 @@ async fn what_is_created_can_be_read_back_changed_and_deleted_in_one_plan() {
     assert!(!is_error, "{done}");
     assert_eq!(done["result"], json!(["brief", "briefer", 404]));
     assert_eq!(connected.writes(), 3);
+}
+
+/// Its present state is none when the plan is made, and no longer none when its turn comes.
+#[tokio::test]
+async fn what_is_created_under_a_given_name_can_be_changed_in_the_same_plan() {
+    let mock = Mock::start(World::sentry()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let document = folder.path().join("sentry.json");
+    std::fs::write(&document, mocks::SENTRY_DOCUMENT).unwrap();
+    let mut command = support::binary();
+    command.args(["--api", "sentry", "--surface", "code-mode", "--base-url", &mock.base_url]);
+    command.arg("--openapi").arg(&document).env("SENTRY_ACCESS_TOKEN", &mock.token);
+    let mut session = support::connect(command).await;
+    let code = "const releases = '/api/0/organizations/harbor-lantern/releases/';
+        await api.request('POST', releases, { body: { version: 'night-1', projects: ['quay-web'] } });
+        await api.request('PUT', `${releases}night-1/`, { body: { dateReleased: '2026-05-04T10:00:00Z' } });
+        return (await api.request('GET', `${releases}night-1/`)).data.dateReleased;";
+    let planned = support::ok(&mut session, "execute_write", json!({ "code": code })).await;
+    assert_eq!(planned["plan"][1]["before"], Value::Null, "{planned}");
+    let arguments = json!({ "code": code, "confirm": planned["confirm"] });
+    let done = support::ok(&mut session, "execute_write", arguments).await;
+    assert_eq!(done["result"], json!("2026-05-04T10:00:00Z"), "{done}");
+    assert_eq!(mock.writes().len(), 2);
 }
 
 #[tokio::test]

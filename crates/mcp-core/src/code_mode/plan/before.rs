@@ -19,7 +19,7 @@ use super::{
     },
     MAX_WRITES, PlannedWrite, Wish,
     rehearsal::Rehearsed,
-    text,
+    text::{self, Earlier},
 };
 
 /// The GET of the item that a write changes; `None` for other writes, and without such a GET.
@@ -109,10 +109,10 @@ pub(super) async fn fill(
     writes: &mut [PlannedWrite],
     deadline: Instant,
 ) {
-    let repeats = text::repeats(cx, writes, &rehearsed.nonce);
+    let earlier = text::earlier(cx, writes, &rehearsed.nonce);
     let mut reads: Vec<BoxFuture<'_, (usize, Option<String>)>> = Vec::new();
-    for (at, (write, repeats)) in writes.iter_mut().zip(repeats).enumerate().take(MAX_WRITES) {
-        if repeats || write.wish.has_symbols_in_path(&rehearsed.nonce) {
+    for (at, (write, earlier)) in writes.iter_mut().zip(&earlier).enumerate().take(MAX_WRITES) {
+        if *earlier == Earlier::Changes || write.wish.has_symbols_in_path(&rehearsed.nonce) {
             continue;
         }
         write.before = known(cx, rehearsed, &write.wish);
@@ -125,8 +125,10 @@ pub(super) async fn fill(
     let at_once = cx.limits.concurrent_requests.max(1);
     let states: Vec<_> = futures::stream::iter(reads).buffer_unordered(at_once).collect().await;
     for (at, state) in states {
+        // What is not there yet may be there when its turn comes.
+        let comes = earlier.get(at) == Some(&Earlier::MayCreate);
         if let Some(write) = writes.get_mut(at) {
-            write.before = state;
+            write.before = state.filter(|it| !(comes && it == "null"));
         }
     }
 }

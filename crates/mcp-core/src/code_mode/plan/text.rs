@@ -1,6 +1,6 @@
 //! A plan as it is shown: its writes as JSON, and the one line that confirms them.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use api_client::request::Request;
 use indexmap::IndexMap;
@@ -156,15 +156,40 @@ fn query(query: &str, nonce: &str) -> Value {
     Value::Object(fields.collect())
 }
 
-/// Writes that change the same item as an earlier one of the plan: their state is the plan's own.
-pub(super) fn repeats(cx: &Context, writes: &[PlannedWrite], nonce: &str) -> Vec<bool> {
-    let mut seen: BTreeSet<(usize, String)> = BTreeSet::new();
+/// What earlier writes of a plan do to the state an item has now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Earlier {
+    Nothing,
+    /// They may create it, where it is not there yet.
+    MayCreate,
+    /// They change it or the collection it is in: its state is the plan's own.
+    Changes,
+}
+
+/// What the writes before each do to what it changes, told by their paths.
+pub(super) fn earlier(cx: &Context, writes: &[PlannedWrite], nonce: &str) -> Vec<Earlier> {
+    // Whether all that was written there are creations.
+    let mut seen: BTreeMap<(usize, String), bool> = BTreeMap::new();
     writes
         .iter()
         .map(|write| {
-            let path =
-                method_and_path(cx, &write.wish, nonce).map(|(_, it)| it).unwrap_or_default();
-            !seen.insert((write.wish.binding, path.trim_end_matches('/').to_owned()))
+            let binding = write.wish.binding;
+            let (method, path) = method_and_path(cx, &write.wish, nonce).unwrap_or_default();
+            let path = path.trim_end_matches('/');
+            let mut earlier = match seen.contains_key(&(binding, path.to_owned())) {
+                true => Earlier::Changes,
+                false => Earlier::Nothing,
+            };
+            for (end, _) in path.match_indices('/') {
+                let above = path.get(..end).unwrap_or_default();
+                match seen.get(&(binding, above.to_owned())) {
+                    Some(false) => earlier = Earlier::Changes,
+                    Some(true) if earlier == Earlier::Nothing => earlier = Earlier::MayCreate,
+                    _ => {}
+                }
+            }
+            *seen.entry((binding, path.to_owned())).or_insert(true) &= method == "POST";
+            earlier
         })
         .collect()
 }

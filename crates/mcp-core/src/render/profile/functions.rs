@@ -146,13 +146,15 @@ pub(super) fn comparison(
         .collect();
     let matched = pairs.len();
     pairs.sort_by(|a, b| b.growth.total_cmp(&a.growth));
-    let kinds: [(&str, fn(f64) -> bool); 3] = [
-        ("Large regressions (over 20 % slower)", |it| it > MAJOR),
-        ("Small regressions (10 to 20 % slower)", |it| it > MINOR && it <= MAJOR),
-        ("Improvements (over 10 % faster)", |it| it < -MINOR),
+    // By growth: more than the first, no more than the second.
+    let kinds = [
+        ("Large regressions (over 20 % slower)", MAJOR, f64::INFINITY),
+        ("Small regressions (10 to 20 % slower)", MINOR, MAJOR),
+        ("Improvements (over 10 % faster)", f64::NEG_INFINITY, -MINOR),
     ];
-    for (heading, holds) in kinds {
-        let mut rows: Vec<&Pair<'_>> = pairs.iter().filter(|it| holds(it.growth)).collect();
+    for (heading, above, most) in kinds {
+        let holds = |it: &&Pair<'_>| it.growth > above && it.growth <= most;
+        let mut rows: Vec<&Pair<'_>> = pairs.iter().filter(holds).collect();
         rows.sort_by(|a, b| b.growth.abs().total_cmp(&a.growth.abs()));
         sheet.section(format!("{heading}: {}", rows.len()));
         for Pair { now, before, growth } in rows.iter().take(MOST) {

@@ -75,7 +75,7 @@ fn durations(sheet: &mut Sheet, row: &Row<'_>) {
     for key in DURATIONS {
         match row.number(key) {
             Some(number) => {
-                sheet.line(format!("   {key}: {} ms", (number * 100.0).round() / 100.0))
+                sheet.line(format!("   {key}: {} ms", (number * 100.0).round() / 100.0));
             }
             None => row.show(sheet, &[key]),
         }
