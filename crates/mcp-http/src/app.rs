@@ -89,7 +89,7 @@ impl App {
             sessions: serving.sessions.then(Arc::default),
             shows_metrics: serving.metrics,
             public_url: serving.public_url.clone(),
-            playground: Playground::new(serving.playground, &serving.doors, &template),
+            playground: Playground::new(serving, &template),
             is_open: serving.doors.is_open(),
             template,
             draining: CancellationToken::new(),

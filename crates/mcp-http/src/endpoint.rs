@@ -7,13 +7,14 @@ use axum::{
     extract::{Request, State},
     response::{IntoResponse as _, Response},
 };
-use http::{HeaderMap, Method, StatusCode, header};
+use http::{HeaderMap, Method, StatusCode, header, request::Parts};
 use http_body_util::Full;
 
 use crate::{
     app::App,
+    door::Caller,
     exchange::Exchange,
-    gate::is_preflight,
+    gate::{Origin, is_preflight},
     grant::Narrowing,
     late,
     limits::Place,
@@ -30,8 +31,7 @@ pub(crate) struct Peer(pub(crate) SocketAddr);
 
 /// Answers a request to the endpoint.
 pub(crate) async fn answer(State(app): State<Arc<App>>, request: Request) -> Response {
-    let trace = Trace::begin(app.spans.as_ref(), request.headers());
-    let exchange = Exchange::begin(&app.metrics, app.audit.as_ref(), trace);
+    let exchange = begin(&app, request.headers());
     let origin = request.headers().get(header::ORIGIN).cloned();
     let mut place = None;
     let mut response = match serve(&app, &exchange, request, &mut place).await {
@@ -53,18 +53,10 @@ async fn serve(
     if is_preflight(&parts.method) {
         return Ok(app.gate.preflight(&parts.headers));
     }
-    let origin = app.gate.check_origin(&parts.headers)?;
-    app.gate.check_way(&parts.headers)?;
-    if let Some(Peer(peer)) = parts.extensions.get::<Peer>() {
-        let address = app.gate.address(*peer, &parts.headers);
-        app.limits.count_address(address).await?;
-    }
+    let origin = at_the_gate(app, &parts).await?;
     let path = parts.uri.path();
     let asked = asked(app, path, parts.uri.query())?;
-    let caller = app.door.admit(&parts.headers, path).await?;
-    exchange.is_from(&caller.id, &caller.name);
-    app.limits.count_caller(&caller.id).await?;
-    *place = Some(app.limits.enter(&caller.id)?);
+    let caller = at_the_door(app, exchange, &parts.headers, path, place).await?;
     let mut cx = app.context(&caller, &asked, origin, exchange)?;
     let sessions = app.sessions_of(&cx);
     let streams = late::takes_streams(&parts.headers);
@@ -90,6 +82,38 @@ async fn serve(
         }
     });
     Ok(if streams { late::answer_or_stream(answer).await } else { answer.await })
+}
+
+/// Begins to keep account of a request.
+pub(crate) fn begin(app: &App, headers: &HeaderMap) -> Arc<Exchange> {
+    let trace = Trace::begin(app.spans.as_ref(), headers);
+    Exchange::begin(&app.metrics, app.audit.as_ref(), trace)
+}
+
+/// Looks at where a request comes from, before anybody is asked who they are.
+pub(crate) async fn at_the_gate(app: &App, parts: &Parts) -> Result<Origin, Refusal> {
+    let origin = app.gate.check_origin(&parts.headers)?;
+    app.gate.check_way(&parts.headers)?;
+    if let Some(Peer(peer)) = parts.extensions.get::<Peer>() {
+        let address = app.gate.address(*peer, &parts.headers);
+        app.limits.count_address(address).await?;
+    }
+    Ok(origin)
+}
+
+/// Finds out who sends a request, and takes a place for it.
+pub(crate) async fn at_the_door(
+    app: &App,
+    exchange: &Exchange,
+    headers: &HeaderMap,
+    path: &str,
+    place: &mut Option<Place>,
+) -> Result<Caller, Refusal> {
+    let caller = app.door.admit(headers, path).await?;
+    exchange.is_from(&caller.id, &caller.name);
+    app.limits.count_caller(&caller.id).await?;
+    *place = Some(app.limits.enter(&caller.id)?);
+    Ok(caller)
 }
 
 /// The session a request says it is part of.

@@ -24,6 +24,7 @@ mod shared_state;
 mod slow;
 mod telemetry;
 mod wire;
+mod within;
 
 use std::{io::Write as _, process::ExitCode, sync::Arc, time::Duration};
 

@@ -34,6 +34,8 @@ struct Line {
     #[command(flatten)]
     server: ServerOptions,
     #[command(flatten)]
+    playground: PlaygroundOptions,
+    #[command(flatten)]
     callers: CallerOptions,
     #[command(flatten)]
     load: LoadOptions,
@@ -59,6 +61,7 @@ struct Line {
 pub(crate) struct Options {
     pub(crate) action: Option<Action>,
     pub(crate) server: ServerOptions,
+    pub(crate) playground: PlaygroundOptions,
     pub(crate) callers: CallerOptions,
     pub(crate) load: LoadOptions,
     shared: Cli,
@@ -108,14 +111,6 @@ pub(crate) struct ServerOptions {
     #[arg(long)]
     pub(crate) metrics: bool,
 
-    /// Answer GET / with a page that tries the tools, for browsers on this machine
-    #[arg(long)]
-    pub(crate) playground: bool,
-
-    /// Serve that page to other machines too
-    #[arg(long)]
-    pub(crate) playground_remote: bool,
-
     /// Append every write to this file, one line of JSON before it is sent and one after
     #[arg(long, value_name = "FILE")]
     pub(crate) audit_log: Option<String>,
@@ -143,6 +138,31 @@ pub(crate) struct ServerOptions {
     /// Run scripts where the system has no seccomp, under resource limits alone
     #[arg(long)]
     pub(crate) unsafe_no_jail: bool,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Playground")]
+pub(crate) struct PlaygroundOptions {
+    /// Answer GET / with a page that tries the tools, for browsers on this machine
+    #[arg(long)]
+    pub(crate) playground: bool,
+
+    /// Serve that page to other machines too
+    #[arg(long)]
+    pub(crate) playground_remote: bool,
+
+    /// Give that page a chat with a model of this provider: openai, azure-openai, anthropic or
+    /// openrouter; the key comes from OPENAI_API_KEY, ANTHROPIC_API_KEY or OPENROUTER_API_KEY
+    #[arg(long, value_name = "PROVIDER")]
+    pub(crate) chat: Option<String>,
+
+    /// Which of the provider's models [default: gpt-5, claude-sonnet-4-5 or openai/gpt-5.6-luna]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) chat_model: Option<String>,
+
+    /// Where the provider's API is, or one like it; not read from the environment
+    #[arg(long, value_name = "URL")]
+    pub(crate) chat_base_url: Option<String>,
 }
 
 #[derive(Args)]
@@ -241,6 +261,7 @@ impl Options {
         let Line {
             action,
             server,
+            playground,
             callers,
             load,
             setup,
@@ -265,7 +286,7 @@ impl Options {
             limits,
             given,
         };
-        Ok(Self { action, server, callers, load, shared })
+        Ok(Self { action, server, playground, callers, load, shared })
     }
 
     /// The options that `mcp-stdio` has too. Where callers bring a credential of their own, the

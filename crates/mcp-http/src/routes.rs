@@ -6,7 +6,7 @@ use axum::{
     Json, Router,
     extract::{Request, State},
     response::{IntoResponse, Response},
-    routing::{any, get},
+    routing::{any, get, post},
 };
 use http::{HeaderValue, StatusCode, header};
 use serde_json::json;
@@ -32,6 +32,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route(ENDPOINT, any(endpoint::answer))
         .route("/mcp/{*rest}", any(endpoint::answer))
         .route("/", get(playground::answer))
+        .route("/playground/chat", post(playground::chat::answer))
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/health", get(|| async { "ok\n" }))
         .route("/readyz", get(ready))

@@ -17,7 +17,7 @@ use url::Url;
 
 use crate::{
     options::{CallerOptions, LoadOptions, Options, ServerOptions},
-    playground::Audience,
+    playground::settings::PlaygroundSettings,
 };
 
 /// A complete, consistent way to serve.
@@ -31,7 +31,7 @@ pub(crate) struct Serving {
     pub(crate) proxies: usize,
     pub(crate) sessions: bool,
     pub(crate) metrics: bool,
-    pub(crate) playground: Audience,
+    pub(crate) playground: PlaygroundSettings,
     pub(crate) audit_log: Option<PathBuf>,
     pub(crate) may_lack_jail: bool,
     /// The store that instances share, and the key they seal with.
@@ -118,6 +118,7 @@ impl Serving {
         let public_url = public_url(server, env)?;
         let doors = doors(&options.callers, public_url.as_ref(), env)?;
         check_doors(&doors, listen, settings)?;
+        let extra_ca = extra_ca(settings)?;
         Ok(Self {
             listen,
             hosts: hosts(server, listen, public_url.as_ref(), env)?,
@@ -129,14 +130,14 @@ impl Serving {
             },
             sessions: Given::switch("sessions", server.sessions, env)?,
             metrics: Given::switch("metrics", server.metrics, env)?,
-            playground: Audience::resolve(server, settings, env)?,
             audit_log: Given::option("audit-log", server.audit_log.as_ref(), env)?
                 .map(|given| PathBuf::from(given.text)),
             may_lack_jail: Given::switch("unsafe-no-jail", server.unsafe_no_jail, env)?,
             shared: shared(server, env)?,
             doors,
             load: load(&options.load, env)?,
-            extra_ca: extra_ca(settings)?,
+            playground: PlaygroundSettings::resolve(&options.playground, settings, &extra_ca, env)?,
+            extra_ca,
         })
     }
 
@@ -496,6 +497,9 @@ mod tests {
             (&["--public-url", "https://a.test/x"], "`--public-url` is `https://a.test/x`"),
             (&["--public-url", public, "--allowed-origin", "a"], "`--allowed-origin` is `a`"),
             (&["--playground-remote"], "`--playground-remote` says nothing without `--playground`"),
+            (&["--playground", "--chat", "openai"], "the chat has no model: `openai` has no key"),
+            (&["--playground", "--chat", "x"], "`x` is no provider of models"),
+            (&["--chat-model", "x"], "`--chat-model` says nothing without `--chat`"),
             (&["--playground", "--confirm", "off"], "the playground shows a write before it is"),
             (&["--rate", "many"], "`--rate` is `many`, which is not within bounds"),
         ];

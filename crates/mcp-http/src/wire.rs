@@ -49,28 +49,37 @@ pub(crate) async fn read(
     if parts.method != Method::POST {
         return Ok((Bytes::new(), Message::default()));
     }
-    check_type(&parts.headers)?;
+    let bytes = collect(&parts.headers, body, load).await?;
+    let message = parse(&bytes)?;
+    Ok((bytes, message))
+}
+
+/// Reads a body of JSON within its limits.
+pub(crate) async fn collect(
+    headers: &HeaderMap,
+    body: Body,
+    load: &Load,
+) -> Result<Bytes, Refusal> {
+    check_type(headers)?;
     let too_large = || {
         let message = format!("the body is larger than {} bytes", load.body);
         Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, message)
     };
-    let announced = parts.headers.get(header::CONTENT_LENGTH);
+    let announced = headers.get(header::CONTENT_LENGTH);
     let announced = announced.and_then(|it| it.to_str().ok()).and_then(|it| it.parse().ok());
     if announced.is_some_and(|length: usize| length > load.body) {
         return Err(too_large());
     }
     let collected = Limited::new(body, load.body).collect();
-    let bytes = match tokio::time::timeout(load.patience, collected).await {
-        Ok(Ok(collected)) => collected.to_bytes(),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => return Err(too_large()),
-        Ok(Err(_)) => return Err(Refusal::bad_request("the body ended before it was whole")),
+    match tokio::time::timeout(load.patience, collected).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
+        Ok(Err(_)) => Err(Refusal::bad_request("the body ended before it was whole")),
         Err(_) => {
             let message = format!("the body did not come within {:?}", load.patience);
-            return Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, message));
+            Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, message))
         }
-    };
-    let message = parse(&bytes)?;
-    Ok((bytes, message))
+    }
 }
 
 /// Tells what a body is about.

@@ -265,7 +265,8 @@ fn network_options(
     Ok(options)
 }
 
-fn proxy(network: &NetworkSettings) -> Option<ProxyOptions> {
+/// The proxy that the operator named.
+pub fn proxy(network: &NetworkSettings) -> Option<ProxyOptions> {
     let url = |given: &Given| Secret::new(given.text.as_str());
     network.proxy.as_ref().map(|it| ProxyOptions { url: url(it), no_proxy: no_proxy() })
 }

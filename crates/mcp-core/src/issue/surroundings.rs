@@ -150,18 +150,6 @@ async fn spans(target: &IssueTarget, event: Option<&Event>) -> Vec<Span> {
     found.map(|it| Span::of_trace(&it)).unwrap_or_default()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_link_of_the_sdk_is_taken_apart() {
-        let link = link_of_sdk("https://github.com/acme/shop/blob/main/src/pay.py#L4").unwrap();
-        assert_eq!((link.repository.as_str(), link.path.as_str()), ("acme/shop", "src/pay.py"));
-        assert_eq!(link_of_sdk("https://github.com/acme"), None);
-    }
-}
-
 /// Conversations a day around the event, or of the last two weeks.
 async fn conversations(cx: &Call<'_>, target: &IssueTarget, event: Option<&Event>) -> Vec<String> {
     let Some(event) = event.filter(|_| cx.reach.has(links::TOOL)) else {
@@ -174,4 +162,16 @@ async fn conversations(cx: &Call<'_>, target: &IssueTarget, event: Option<&Event
     };
     let sentry = target.sentry.until(Instant::now() + PATIENCE);
     links::of_trace(&sentry, &target.organization, trace, &time).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_of_the_sdk_is_taken_apart() {
+        let link = link_of_sdk("https://github.com/acme/shop/blob/main/src/pay.py#L4").unwrap();
+        assert_eq!((link.repository.as_str(), link.path.as_str()), ("acme/shop", "src/pay.py"));
+        assert_eq!(link_of_sdk("https://github.com/acme"), None);
+    }
 }

@@ -181,7 +181,7 @@ function prose(text) {
 function startChat() {
   if (!setup.chat) return;
   $("tab-chat").hidden = false;
-  fill($("chat-note"), `${setup.chat.model}. It reads by itself; a write is a plan that waits for you.`);
+  fill($("chat-note"), `${setup.chat.model} at ${setup.chat.place}. It reads by itself; a write is a plan that waits for you.`);
   $("ask").addEventListener("submit", (event) => {
     event.preventDefault();
     const text = $("question").value.trim();

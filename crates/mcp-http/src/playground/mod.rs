@@ -4,6 +4,10 @@
 //! is confirmed by a person's click alone. The content security policy lets in the page's own script
 //! and style, by hash, and nothing from elsewhere; it also forbids the script to make markup of text.
 
+pub(crate) mod chat;
+pub(crate) mod settings;
+mod talk;
+
 use std::{net::IpAddr, sync::Arc};
 
 use aws_lc_rs::digest::{SHA256, digest};
@@ -15,19 +19,16 @@ use axum::{
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::{HeaderMap, HeaderName, HeaderValue, Uri, header};
 use mcp_core::Context;
+use model_client::Model;
 use serde_json::{Value, json};
-use server_config::{
-    given::{Environment, Given, SetupError},
-    settings::{Confirm, Settings},
-};
 
+use self::settings::Audience;
 use crate::{
     app::App,
     endpoint::Peer,
     gate::{self, Gate},
-    options::ServerOptions,
     refusal::Refusal,
-    serving::Doors,
+    serving::{Doors, Serving},
 };
 
 const PAGE: &str = include_str!("page.html");
@@ -47,54 +48,25 @@ const SCRIPT: &str = concat!(
     include_str!("main.js"),
 );
 
-/// Whom the playground is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Audience {
-    Nobody,
-    /// Browsers on this machine.
-    ThisMachine,
-    /// Whoever can reach the server; what they may do is decided as for every caller.
-    Anybody,
-}
-
-impl Audience {
-    pub(crate) fn resolve(
-        options: &ServerOptions,
-        settings: &Settings,
-        env: Environment<'_>,
-    ) -> Result<Self, SetupError> {
-        let shown = Given::switch("playground", options.playground, env)?;
-        let remote = Given::switch("playground-remote", options.playground_remote, env)?;
-        match (shown, remote) {
-            (false, true) => Err(SetupError::new(
-                "`--playground-remote` says nothing without `--playground`",
-                "add `--playground`, or leave it out",
-            )),
-            (true, _) if settings.confirm == Confirm::Off => Err(SetupError::new(
-                "the playground shows a write before it is sent, and `--confirm off` sends it at once",
-                "leave out `--playground` or `--confirm off`",
-            )),
-            (false, false) => Ok(Self::Nobody),
-            (true, false) => Ok(Self::ThisMachine),
-            (true, true) => Ok(Self::Anybody),
-        }
-    }
-}
-
 /// The page, ready to be sent.
 #[derive(Debug)]
 pub(crate) struct Playground {
     page: String,
     policy: String,
     audience: Audience,
+    /// Whom the chat is with, if it is there.
+    model: Option<Model>,
 }
 
 impl Playground {
-    pub(crate) fn new(audience: Audience, doors: &Doors, cx: &Context) -> Option<Self> {
-        if audience == Audience::Nobody {
+    pub(crate) fn new(serving: &Serving, cx: &Context) -> Option<Self> {
+        let settings = &serving.playground;
+        if settings.audience == Audience::Nobody {
             return None;
         }
-        Some(Self { page: page(&setup(doors, cx)), policy: policy(), audience })
+        let page = page(&setup(&serving.doors, settings.model.as_ref(), cx));
+        let (audience, model) = (settings.audience, settings.model.clone());
+        Some(Self { page, policy: policy(), audience, model })
     }
 
     /// Refuses those the page is not for.
@@ -152,7 +124,7 @@ pub(crate) async fn answer(State(app): State<Arc<App>>, request: Request) -> Res
 }
 
 /// What the page has to know before it asks: nothing that a stranger may not.
-fn setup(doors: &Doors, cx: &Context) -> Value {
+fn setup(doors: &Doors, model: Option<&Model>, cx: &Context) -> Value {
     let apis =
         cx.apis.iter().map(|it| json!({ "name": it.profile.binding, "title": it.profile.title }));
     let field = |label: &str, header: &str, prefix: &str| json!({ "label": label, "header": header, "prefix": prefix });
@@ -171,7 +143,7 @@ fn setup(doors: &Doors, cx: &Context) -> Value {
         "apis": apis.collect::<Vec<_>>(),
         "example": cx.apis.first().map(|it| it.profile.example.code.as_str()).unwrap_or_default(),
         "credentials": credentials,
-        "chat": Value::Null,
+        "chat": model.map(|it| json!({ "model": it.settings().model, "place": it.place() })),
     })
 }
 

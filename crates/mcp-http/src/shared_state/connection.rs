@@ -54,7 +54,7 @@ pub(super) enum Reply {
     Text(String),
     Integer(i64),
     Bytes(Vec<u8>),
-    Array(Vec<Reply>),
+    Array(Vec<Self>),
 }
 
 impl Reply {

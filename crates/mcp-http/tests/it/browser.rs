@@ -43,7 +43,7 @@ impl Browser {
             let (_, port) = line.split_once("started successfully on port ")?;
             port.trim_end_matches('.').parse::<u16>().ok()
         });
-        let port = port.expect("chromedriver tells its port");
+        let port = port.unwrap();
         let mut browser =
             Self { driver, port, session: format!("http://127.0.0.1:{port}/session"), client };
         // The machine's own sandbox is not there for root, nor in containers.

@@ -1,7 +1,10 @@
 //! End to end: the real binary as a child process, real sockets, a mock or a small upstream behind it.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
+
 mod browser;
 mod callers;
+mod chat;
 mod faults;
 mod isolation;
 mod limits;
