@@ -78,11 +78,25 @@ impl Within {
         let service = self.app.service(self.cx.clone(), self.app.sessions_of(&self.cx));
         let answer = service.handle(request).await.into_body().collect().await;
         let bytes = answer.map_err(|_| "the answer broke off".to_owned())?.to_bytes();
-        let mut answer: Value =
-            serde_json::from_slice(&bytes).map_err(|_| "the answer is no message".to_owned())?;
+        let mut answer = message(&bytes).ok_or_else(|| {
+            let start: String = String::from_utf8_lossy(&bytes).chars().take(200).collect();
+            format!("the answer is no message: {start}")
+        })?;
         match answer["error"]["message"].as_str() {
             Some(message) => Err(message.to_owned()),
             None => Ok(answer["result"].take()),
         }
     }
+}
+
+/// The answer in a body: the body itself, or the last event of a stream that is one.
+fn message(body: &[u8]) -> Option<Value> {
+    if let Ok(message) = serde_json::from_slice(body) {
+        return Some(message);
+    }
+    let lines = str::from_utf8(body).ok()?.lines();
+    lines
+        .filter_map(|line| serde_json::from_str::<Value>(line.strip_prefix("data:")?.trim()).ok())
+        .filter(|it| it.get("result").is_some() || it.get("error").is_some())
+        .last()
 }

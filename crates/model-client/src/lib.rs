@@ -8,7 +8,7 @@
 //! use model_client::{Conversation, Model, Provider, Settings};
 //!
 //! # fn main() -> Result<(), model_client::ConfigError> {
-//! let settings = Settings::new(Provider::Anthropic).key("ANTHROPIC_API_KEY", "sk-ant-…")?;
+//! let settings = Settings::new(Provider::Anthropic).key("ANTHROPIC_API_KEY", "sk-ant-example")?;
 //! let model = Model::new(settings)?;
 //! let conversation = Conversation::new("Say hello.");
 //! // model.complete(&conversation).await

@@ -340,7 +340,7 @@ mod tests {
         let server = Server::start(vec![json(200, body), json(200, chunk)]).await;
         let client = server.client();
         let profile = client.transaction_profile("acme", "shop", "ab").await.unwrap();
-        assert_eq!((profile.profile_id.as_deref(), profile.profile.samples.len()), (Some("ab"), 1));
+        assert_eq!((profile.event_id.as_deref(), profile.profile.samples.len()), (Some("ab"), 1));
         assert_eq!(profile.transaction.trace_id.as_deref(), Some("c"));
         let range = ChunkRange { profiler: "p", project: "7", start: "a", end: "b" };
         let chunk = client.profile_chunk("acme", range).await.unwrap();

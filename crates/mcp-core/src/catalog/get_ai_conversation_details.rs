@@ -1,6 +1,6 @@
 //! `get_ai_conversation_details`: what was said in one conversation, and which tools were called.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ops::Add};
 
 use api_client::sentry::{Completeness, time::TimeRange};
 use schemars::JsonSchema;
@@ -165,7 +165,9 @@ fn answer(
         ai_call_count: calls().count(),
         message_count: messages,
         tool_call_count: spans.iter().filter(|it| it.is_tool_call()).count(),
-        total_tokens: calls().filter_map(|it| it.number("gen_ai.usage.total_tokens")).sum(),
+        total_tokens: calls()
+            .filter_map(|it| it.number("gen_ai.usage.total_tokens"))
+            .fold(0.0, Add::add),
         left_out,
         untrusted: if spans.is_empty() { "" } else { UNTRUSTED },
         timeline,

@@ -307,7 +307,7 @@ mod tests {
         let sentry = Sentry::new();
         let list = json!({"organizationSlug": "harbor-lantern", "issueId": "QUAY-API-2"});
         let events = sentry.call("search_issue_events", list).await;
-        let id = events.lines().rev().find_map(|it| it.trim().strip_prefix("event ")).unwrap();
+        let id = events.lines().rev().find_map(|it| it.trim().strip_prefix("eventID: ")).unwrap();
         let mut arguments = named("QUAY-API-2");
         arguments["eventId"] = json!(id);
         let text = sentry.call("get_issue_details", arguments).await;

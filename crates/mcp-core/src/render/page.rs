@@ -104,14 +104,14 @@ impl Page {
 
     /// Adds text of our making that keeps its line breaks, such as a tree of files.
     pub(crate) fn block(&mut self, language: &str, text: &str) -> &mut Self {
-        let fence = fence_for(text);
+        let (fence, text) = (fence_for(text), lines(text));
         self.gap();
         self.push(format_args!("{fence}{language}\n{}\n{fence}", text.trim_end()))
     }
 
     /// Adds text that strangers wrote: marked as such, in a fence with a mark nobody can guess.
     pub(crate) fn untrusted(&mut self, text: &str) -> &mut Self {
-        let fence = fence_for(text);
+        let (fence, text) = (fence_for(text), lines(text));
         let mark = random_token().unwrap_or_default();
         self.gap();
         self.push(format_args!(
@@ -179,6 +179,11 @@ fn code(text: &str) -> String {
         return format!("{fence} {text} {fence}");
     }
     format!("{fence}{text}{fence}")
+}
+
+/// A text whose lines stay, without what could lead a reader astray.
+fn lines(text: &str) -> String {
+    text.chars().map(|it| if it == '\n' { it } else { harmless(it) }).collect()
 }
 
 /// A value on one line, without what could lead a reader astray, shortened.

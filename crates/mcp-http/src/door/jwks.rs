@@ -39,7 +39,7 @@ pub(crate) struct Keys {
 
 #[derive(Clone)]
 struct Held {
-    keys: Arc<Vec<Key>>,
+    keys: Arc<[Key]>,
     fetched: Instant,
 }
 
@@ -99,7 +99,7 @@ impl Keys {
         *asked = Some(Instant::now());
         match self.fetch().await {
             Ok(keys) => {
-                let held = Held { keys: Arc::new(keys), fetched: Instant::now() };
+                let held = Held { keys: keys.into(), fetched: Instant::now() };
                 *self.held.write().unwrap_or_else(PoisonError::into_inner) = Some(held);
             }
             Err(why) => tracing::warn!(issuer = self.issuer, why, "keys cannot be fetched"),

@@ -61,7 +61,7 @@ async fn a_path_limits_the_session_to_its_organization() {
     assert!(parameters.get("organizationSlug").is_none(), "{parameters}");
     assert!(!names(&listed).contains(&"execute"), "a script could reach beyond the limit");
     assert_eq!(status(&world.server, "/mcp/../mcp").await, 200, "the client resolved it");
-    assert_eq!(status(&world.server, "/mcp/%2e%2e").await, 404);
+    assert_eq!(status(&world.server, "/mcp/%2e%2e").await, 405, "the client resolved it to `/`");
     assert_eq!(status(&world.server, "/mcp/a%20b").await, 404);
     assert!(world.mock.log().iter().all(|it| it.method == "GET"));
 }

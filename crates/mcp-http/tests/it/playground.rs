@@ -107,7 +107,7 @@ async fn a_person_searches_and_runs_a_script_and_sees_its_calls_logs_and_result(
     browser.chord(&[CONTROL], ENTER).await;
     browser.shows("#outcome", "ada.wren").await;
     let outcome = browser.text("#outcome").await;
-    for seen in ["Result", "Calls", "/api/v3/core/users/", "sent 200", "Logs", "people"] {
+    for seen in ["Result", "Calls", "/core/users/", "sent 200", "Logs", "people"] {
         assert!(outcome.contains(seen), "{seen}: {outcome}");
     }
     browser.picture("light").await;

@@ -186,6 +186,7 @@ async fn a_pinned_session_hides_and_fills_in() {
     let shown = [
         "get_sentry_resource",
         "search_issues",
+        "search_events",
         "update_issue",
         "analyze_issue_with_seer",
         "search_sentry_tools",
