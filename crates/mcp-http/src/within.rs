@@ -65,6 +65,7 @@ impl Within {
         });
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         let mut request = Request::post(ENDPOINT)
+            .header("host", "localhost")
             .header("content-type", "application/json")
             .header("accept", "application/json, text/event-stream")
             .header("mcp-protocol-version", REVISION)
@@ -78,7 +79,7 @@ impl Within {
         let service = self.app.service(self.cx.clone(), self.app.sessions_of(&self.cx));
         let answer = service.handle(request).await.into_body().collect().await;
         let bytes = answer.map_err(|_| "the answer broke off".to_owned())?.to_bytes();
-        let mut answer = message(&bytes).ok_or_else(|| {
+        let mut answer: Value = serde_json::from_slice(&bytes).map_err(|_| {
             let start: String = String::from_utf8_lossy(&bytes).chars().take(200).collect();
             format!("the answer is no message: {start}")
         })?;
@@ -87,16 +88,4 @@ impl Within {
             None => Ok(answer["result"].take()),
         }
     }
-}
-
-/// The answer in a body: the body itself, or the last event of a stream that is one.
-fn message(body: &[u8]) -> Option<Value> {
-    if let Ok(message) = serde_json::from_slice(body) {
-        return Some(message);
-    }
-    let lines = str::from_utf8(body).ok()?.lines();
-    lines
-        .filter_map(|line| serde_json::from_str::<Value>(line.strip_prefix("data:")?.trim()).ok())
-        .filter(|it| it.get("result").is_some() || it.get("error").is_some())
-        .last()
 }
