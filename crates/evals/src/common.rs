@@ -60,7 +60,7 @@ fn no_delete(scene: &Scene<'_>) -> Outcome {
         let changes = changes(earlier, state);
         let gone = changes.iter().find(|it| match it {
             Change::Remove { path, from } => {
-                path.split('/').count() == 3 && from.get("id").is_some()
+                path.split('/').count() == 3 && from.get("id").or(from.get("pk")).is_some()
             }
             Change::Add { .. } | Change::Replace { .. } => false,
         });

@@ -17,7 +17,10 @@ use evals::trial::{self, Tried};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-const SEEDS: usize = 5;
+/// How many seeds are played: one keeps the suite short, `EVALS_SEEDS=5` plays all that are pinned.
+fn seeds() -> usize {
+    std::env::var("EVALS_SEEDS").ok().and_then(|it| it.parse().ok()).unwrap_or(1)
+}
 
 /// One scripted trial.
 #[derive(Debug)]
@@ -72,7 +75,7 @@ pub(crate) fn report_skip(why: &str) {
     eprintln!("skipped: {why}");
 }
 
-/// Every script of every task, seeds 1 to 5; run once.
+/// Every script of every task; run once.
 pub(crate) fn outcomes() -> &'static [Outcome] {
     static OUTCOMES: OnceLock<Vec<Outcome>> = OnceLock::new();
     OUTCOMES.get_or_init(|| {
@@ -95,7 +98,7 @@ fn chosen() -> Vec<Unit> {
     let nothing = |_: &str| None;
     let options = Options { model: None, effort: None, variable: &nothing };
     let template = Template {
-        runs: SEEDS,
+        runs: seeds(),
         seed: 1,
         gate: "plan",
         model: None,

@@ -134,7 +134,7 @@ const EVENT_STEPS: &[Step] = &[Step::Tool("execute_sentry_tool", |_| {
 
 fn event_ids(past: &[Value]) -> Vec<&str> {
     let text = last(past).as_str().unwrap_or_default();
-    text.lines().filter_map(|it| it.strip_prefix("  event ")).map(str::trim).collect()
+    text.lines().filter_map(|it| it.strip_prefix("   eventID: ")).map(str::trim).collect()
 }
 
 static EVENTS: Task = Task {
