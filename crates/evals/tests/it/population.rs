@@ -18,6 +18,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 /// How many seeds are played: one keeps the suite short, `EVALS_SEEDS=5` plays all that are pinned.
+#[expect(clippy::disallowed_methods, reason = "whoever runs the suite says how long")]
 fn seeds() -> usize {
     std::env::var("EVALS_SEEDS").ok().and_then(|it| it.parse().ok()).unwrap_or(1)
 }

@@ -45,7 +45,7 @@ impl CuratedTool for SearchEvents {
     const SPEC: Spec = Spec {
         name: "search_events",
         title: "Search events",
-        description: "Search single events, or count and measure them, in one of the data sets: `errors`, `logs` (when logs are asked for), `spans`, `metrics`, `profiles`, `replays`. `query` takes Sentry's syntax: `level:error`, `span.op:db`, `severity:warn`, `!release:1.2`, `span.duration:>1s`, `(a:x OR b:y)`. A function in `fields` groups by the others; not for replays. For lists of issues use `search_issues`.",
+        description: "Search single events, or count and measure them, in one of the data sets: `errors`, `logs` (when logs are asked for), `spans`, `metrics`, `profiles`, `replays`. `query` takes Sentry's syntax: `level:error`, `severity:warn`, `span.duration:>1s`, `(a:x OR b:y)`. A function in `fields` groups by the others; not for replays. For lists of issues use `search_issues`.",
         skills: &[Skill::Inspect, Skill::Triage, Skill::Seer],
         scopes: &["event:read"],
         formerly: &["find_errors", "find_transactions"],
