@@ -177,7 +177,7 @@ fn event() -> Value {
             "function": format!("step_{n}"),
             "filename": format!("quay/steps/part_{}.py", n % 50),
             "lineNo": n,
-            "inApp": n % 3 == 0,
+            "inApp": n.is_multiple_of(3),
             "context": [[n - n.min(1), "before = 1"], [n, "fail(now)"], [n + 1, "after = 2"]],
             "vars": { "order": "v".repeat(1_500), "self": "<Step>" },
         })
@@ -245,7 +245,7 @@ fn trace() -> Value {
 
 /// 3,000 stacks of 30 frames, seen on 16 threads.
 fn profile() -> Value {
-    let frame = |n: usize| json!({ "function": format!("step_{n}"), "filename": format!("quay/steps/part_{}.py", n % 50), "lineno": n, "in_app": n % 3 == 0 });
+    let frame = |n: usize| json!({ "function": format!("step_{n}"), "filename": format!("quay/steps/part_{}.py", n % 50), "lineno": n, "in_app": n.is_multiple_of(3) });
     let stack = |n: usize| json!((0..30).map(|it| (n * 7 + it * 13) % 2_000).collect::<Vec<_>>());
     let sample = |n: usize| json!({ "stack_id": n * n % 3_000, "thread_id": (n % 16).to_string(), "elapsed_since_start_ns": (n * 101_000).to_string() });
     json!({

@@ -196,8 +196,8 @@ pub(crate) async fn message(response: Response) -> Value {
         return serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
     }
     let data = text.lines().filter_map(|line| line.strip_prefix("data:"));
-    let parsed = data.filter_map(|it| serde_json::from_str::<Value>(it.trim()).ok());
-    parsed.filter(|it| it.get("id").is_some()).last().unwrap_or_else(|| panic!("{text}"))
+    let mut parsed = data.filter_map(|it| serde_json::from_str::<Value>(it.trim()).ok());
+    parsed.rfind(|it| it.get("id").is_some()).unwrap_or_else(|| panic!("{text}"))
 }
 
 pub(crate) async fn result(response: Response) -> Value {
