@@ -211,7 +211,7 @@ mod tests {
     fn secrets_and_keys_for_something_else_are_no_keys() {
         let rsa = json!({"kty": "RSA", "n": "AQAB", "e": "AQAB", "kid": "a", "use": "sig"});
         assert_eq!(key(&rsa).unwrap().id.as_deref(), Some("a"));
-        let mut other = rsa.clone();
+        let mut other = rsa;
         other["use"] = json!("enc");
         assert!(key(&other).is_none());
         assert!(key(&json!({"kty": "oct", "k": "AQAB"})).is_none());
