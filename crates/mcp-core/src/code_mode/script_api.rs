@@ -38,6 +38,10 @@ use super::{
     region, response,
 };
 
+/// The most characters that are kept of a refused call's path: nobody sent it, and a script may write
+/// any length of it any number of times.
+const LONGEST_REFUSED: usize = 1_000;
+
 /// The host side of one run.
 #[derive(Debug)]
 pub(super) struct ScriptApi {
@@ -452,8 +456,8 @@ impl ScriptApi {
     ) -> HostError {
         self.journal.add(CallRecord {
             api: self.api_name(api),
-            method: method.to_owned(),
-            path: path.to_owned(),
+            method: start_of(method, LONGEST_REFUSED),
+            path: start_of(path, LONGEST_REFUSED),
             ..CallRecord::new(CallOutcome::Refused)
         });
         refused(refusal)
@@ -591,6 +595,15 @@ fn operation(loaded: &Loaded, index: usize) -> Result<Operation, HostError> {
     })
 }
 
+/// The start of a text, with a mark where the rest is left out.
+fn start_of(text: &str, most: usize) -> String {
+    let end = text.char_indices().nth(most).map(|(end, _)| end);
+    match end.and_then(|end| text.get(..end)) {
+        Some(start) => format!("{start}…"),
+        None => text.to_owned(),
+    }
+}
+
 /// What a script catches when a request was refused.
 pub(super) fn refused(refusal: &Refusal) -> HostError {
     HostError::new("RefusedError", refusal.message.clone())
@@ -628,4 +641,15 @@ fn network_error(
     HostError::new("NetworkError", message)
         .with("operation", operation.id.as_str())
         .with("outcomeUnknown", outcome == CallOutcome::Unknown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_of_a_refused_path_ends_with_a_mark() {
+        assert_eq!(start_of("/a", 2), "/a");
+        assert_eq!(start_of("/äöü", 2), "/ä…");
+    }
 }
