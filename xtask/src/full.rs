@@ -68,7 +68,10 @@ fn bench(arguments: &[String]) -> Result<()> {
             load::run(options.folder("--specs")?, options.has("--json"))
         }
         ("start", rest) => start::run(Options::read(rest, &[], &["--json"])?.has("--json")),
-        ("http", rest) => http::run(Options::read(rest, &[], &["--json"])?.has("--json")),
+        ("http", rest) => {
+            let options = Options::read(rest, &["--openapi"], &["--json"])?;
+            http::run(options.value("--openapi").map(Path::new), options.has("--json"))
+        }
         ("render", rest) => render::run(Options::read(rest, &[], &["--json"])?.has("--json")),
         (other, _) => bail!(
             "no bench `{other}`: there are `code`, `http`, `load`, `render`, `retrieval` and `start`"

@@ -121,7 +121,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "bench",
-        usage: "bench http [--json]",
+        usage: "bench http [--openapi FILE] [--json]",
         about: "calls per second of the hosted server, beside one on the TypeScript SDK (needs npm)",
         run: Run::Full,
     },

@@ -100,7 +100,7 @@ impl Gate {
 
 #[derive(Debug, Args)]
 struct RunOptions {
-    /// A task, or `all`; may be repeated
+    /// A task, or `all` (but those that take minutes); may be repeated
     #[arg(long, value_name = "TASK")]
     task: Vec<String>,
 
@@ -282,7 +282,7 @@ async fn run_trials(root: &Path, options: RunOptions) -> Result<u8> {
     for (path, report) in written.iter().zip(&reports) {
         let summary = &report.summary;
         print(&format!(
-            "{:<20} {:<17} {:<12} {} of {} as expected, {} passed, {} infra   {}",
+            "{:<29} {:<17} {:<12} {} of {} as expected, {} passed, {} infra   {}",
             report.task,
             report.surface.name(),
             report.agent,
@@ -326,15 +326,14 @@ fn line(unit: &Unit, trial: &Trial) -> String {
 fn chosen(names: &[String], suites: &[Suite]) -> Result<Vec<&'static Task>> {
     for name in names {
         let known = name == "all" || tasks::find(name).is_some();
-        let all: Vec<&str> = tasks::ALL.iter().map(|it| it.name).collect();
+        let all: Vec<&str> = tasks::every().map(|it| it.name).collect();
         ensure!(known, "there is no task `{name}`: the tasks are {}", all.join(", "));
     }
-    let by_name = |task: &Task| names.iter().any(|it| it == "all" || it == task.name);
-    let chosen: Vec<&Task> = tasks::ALL
-        .iter()
-        .copied()
-        .filter(|task| by_name(task) || suites.contains(&task.suite))
-        .collect();
+    let is_named = |task: &Task| {
+        names.iter().any(|it| it == task.name || (it == "all" && task.suite != Suite::Nightly))
+    };
+    let chosen: Vec<&Task> =
+        tasks::every().filter(|it| is_named(it) || suites.contains(&it.suite)).collect();
     ensure!(!chosen.is_empty(), "which tasks? Name some with `--task` or `--suite`");
     Ok(chosen)
 }
@@ -448,11 +447,11 @@ fn page(out: &Path, from: &[PathBuf]) -> Result<u8> {
 }
 
 fn list() -> Result<u8> {
-    for task in tasks::ALL {
+    for task in tasks::every() {
         let suite = task.suite.to_possible_value();
         let surfaces: Vec<&str> = task.surfaces.iter().map(|it| it.name()).collect();
         print(&format!(
-            "{:<24} {:<11} {} checks, {} equivalents, {} mutants; {}",
+            "{:<29} {:<11} {} checks, {} equivalents, {} mutants; {}",
             task.name,
             suite.as_ref().map_or("", |it| it.get_name()),
             task.checks.len(),

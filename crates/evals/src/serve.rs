@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use clap::ValueEnum as _;
@@ -22,6 +22,14 @@ use crate::trial::{Setting, Stage, Tried};
 
 /// A request of a call that was given up shows here at last.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// How often it is seen whether somebody wants to judge.
+const ASKED: Duration = Duration::from_millis(50);
+/// How long the one who judges waits for what was seen last.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Lies in the folder as long as the stage is open.
+const OPEN: &str = "open";
+/// Laid there by the one who judges, and taken away once all that was seen is kept.
+const ASK: &str = "keep-now";
 
 /// Opens the stage, says where it is, and keeps what is seen in `folder` until Ctrl-C.
 pub async fn serve(
@@ -37,12 +45,15 @@ pub async fn serve(
     std::fs::write(folder.join("baseline.json"), stage.world.baseline.to_string())?;
     std::fs::write(folder.join("provenance.json"), serde_json::to_string(provenance)?)?;
     keep(&stage, folder)?;
+    std::fs::write(folder.join(OPEN), "")?;
     let job = stage.job();
     let place = json!({
         "mcpUrl": job.mcp.url, "task": job.task, "surface": stage.setting.surface.name(),
         "seed": stage.setting.seed, "prompt": job.prompt, "run": folder,
     });
     say(&place.to_string())?;
+    let mut look_again = tokio::time::interval(LOOK_AGAIN);
+    let mut asked = tokio::time::interval(ASKED);
     loop {
         tokio::select! {
             interrupted = tokio::signal::ctrl_c() => {
@@ -50,11 +61,32 @@ pub async fn serve(
                 break;
             }
             () = changed.notified() => keep(&stage, folder)?,
-            () = tokio::time::sleep(LOOK_AGAIN) => keep(&stage, folder)?,
+            _ = look_again.tick() => keep(&stage, folder)?,
+            _ = asked.tick() => if folder.join(ASK).exists() {
+                keep(&stage, folder)?;
+                std::fs::remove_file(folder.join(ASK))?;
+            },
         }
     }
     keep(&stage, folder)?;
+    std::fs::remove_file(folder.join(OPEN))?;
     stage.close().await;
+    Ok(())
+}
+
+/// Has an open stage keep what it has seen up to now; a stage that is gone has kept it.
+fn settle(folder: &Path) -> Result<()> {
+    if !folder.join(OPEN).exists() {
+        return Ok(());
+    }
+    let ask = folder.join(ASK);
+    std::fs::write(&ask, "").with_context(|| format!("cannot write `{}`", ask.display()))?;
+    let deadline = Instant::now() + PATIENCE;
+    while ask.exists() && Instant::now() < deadline {
+        std::thread::sleep(ASKED);
+    }
+    // Ended without a word, `serve` kept what it saw until a second before.
+    std::fs::remove_file(ask).ok();
     Ok(())
 }
 
@@ -71,6 +103,7 @@ pub fn grade(folder: &Path, answer: &Path) -> Result<(Report, PathBuf)> {
     let read = |path: PathBuf| {
         std::fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))
     };
+    settle(folder)?;
     let mut evidence: Evidence = serde_json::from_str(&read(folder.join("evidence.json"))?)?;
     let baseline = serde_json::from_str(&read(folder.join("baseline.json"))?)?;
     evidence.final_text = read(answer.to_owned())?;

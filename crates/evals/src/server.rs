@@ -86,8 +86,12 @@ impl Server {
             .args(["--rate", "0", "--address-rate", "0", "--no-config"])
             .args([OsStr::new("--spec-cache"), setup.cache.as_os_str()]);
         command.args(options);
-        if let Some(document) = setup.document.as_ref().filter(|_| api == Api::Sentry) {
-            command.args([OsStr::new("--openapi"), document.as_os_str()]);
+        if api == Api::Sentry {
+            // Nothing of a trial leaves this machine.
+            command.args(["--docs-url", world.base_url(), "--docs-pages-url", world.base_url()]);
+            if let Some(document) = &setup.document {
+                command.args([OsStr::new("--openapi"), document.as_os_str()]);
+            }
         }
         let mut child = command
             .stdin(Stdio::null())

@@ -96,6 +96,8 @@ pub enum Suite {
     Catalog,
     /// What code mode is for, and what it is not for.
     Extra,
+    /// What takes minutes: no part of `all`.
+    Nightly,
 }
 
 /// Which API the world speaks.

@@ -28,6 +28,10 @@ pub(crate) trait Fixture: fmt::Debug + Sized + Send + 'static {
     fn default_token(seed: u64) -> String;
     fn state(seed: u64, extra: Extra) -> Self::State;
     fn routes() -> Vec<Route<Self::State>>;
+    /// What the same host answers outside of the API, without a token and without an entry in the log.
+    fn beside(_: &Self::State, _: &Request) -> Option<Reply> {
+        None
+    }
     /// The answer to a request that does not carry the token.
     fn refuse(request: &Request, token: &str) -> Option<Reply>;
 }
@@ -306,6 +310,9 @@ impl<F: Fixture> Service for Engine<F> {
 
     fn run(&self, request: &Request, before: Option<&Fault>) -> (Reply, Option<Fault>) {
         let mut inner = self.lock();
+        if let Some(reply) = F::beside(&inner.state, request) {
+            return (reply, None);
+        }
         let mut entry = self.entry(request);
         inner.mutate(before, &mut entry);
         let reply = self.dispatch(&mut inner, request, &mut entry);

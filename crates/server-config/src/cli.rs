@@ -241,6 +241,11 @@ pub struct SentryOptions {
     /// Where the documentation is searched, or `off` [default: https://mcp.sentry.dev]
     #[arg(long, value_name = "URL", alias = "mcp-url")]
     pub docs_url: Option<String>,
+
+    /// A mirror to read the pages of the documentation from [default: https://docs.sentry.io and
+    /// https://develop.sentry.io]
+    #[arg(long, value_name = "URL")]
+    pub docs_pages_url: Option<String>,
 }
 
 #[derive(Args)]

@@ -182,7 +182,11 @@ fn tools(
     // The documentation is public: no credential goes there.
     let options = network_options(network, docs)?;
     let transport = Transport::new(options).map_err(setup_error)?;
-    Ok(builder.docs(DocsSource::new(Docs::new(transport))))
+    let source = DocsSource::new(Docs::new(transport));
+    Ok(builder.docs(match &settings.docs_pages {
+        Some(mirror) => source.mirrored_at(mirror.clone()),
+        None => source,
+    }))
 }
 
 fn files(settings: &[FilesSettings]) -> Result<Files, SetupError> {

@@ -28,6 +28,8 @@ pub struct ToolSettings {
     pub experimental: bool,
     /// Where the documentation is searched, if anywhere.
     pub docs: Option<Url>,
+    /// Where its pages are read, in place of Sentry's own sites.
+    pub docs_pages: Option<Url>,
 }
 
 impl ToolSettings {
@@ -44,6 +46,11 @@ impl ToolSettings {
             constraints: constraints(sentry, has_sentry, env)?,
             experimental: Given::switch("experimental", sentry.experimental, env)?,
             docs: if has_sentry { docs(sentry, env)? } else { None },
+            docs_pages: match Given::option("docs-pages-url", sentry.docs_pages_url.as_ref(), env)?
+            {
+                Some(given) => Some(web_address(&given, "use an address")?),
+                None => None,
+            },
         };
         if settings.constraints.is_pinned()
             && matches!(settings.surface, Some(Surface::CodeMode | Surface::Plain))
@@ -175,9 +182,13 @@ fn docs(options: &SentryOptions, env: Environment<'_>) -> Result<Option<Url>, Se
     if given.text == "off" {
         return Ok(None);
     }
+    web_address(&given, "use an address, or `off`").map(Some)
+}
+
+fn web_address(given: &Given, advice: &str) -> Result<Url, SetupError> {
     match Url::parse(&given.text) {
-        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(Some(url)),
-        _ => Err(given.is_not("an http or https URL", "use an address, or `off`")),
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(url),
+        _ => Err(given.is_not("an http or https URL", advice)),
     }
 }
 
@@ -275,5 +286,11 @@ mod tests {
         assert_eq!(docs(&["--mcp-url", "https://docs.test"], &[]).unwrap(), "https://docs.test/");
         assert_eq!(docs(&[], &[("MCP_URL", "http://docs.test")]).unwrap(), "http://docs.test/");
         assert_eq!(docs(&["--docs-url", "off"], &[]), None);
+        let pages = |arguments| resolve(arguments, &[]).map(|it| it.docs_pages.map(String::from));
+        assert_eq!(pages(&[]), Ok(None));
+        let mirror = ["--docs-pages-url", "http://docs.test/mirror"];
+        assert_eq!(pages(&mirror), Ok(Some("http://docs.test/mirror".to_owned())));
+        let refusal = pages(&["--docs-pages-url", "off"]).unwrap_err();
+        assert!(refusal.contains("`--docs-pages-url` is `off`, which is not an http"), "{refusal}");
     }
 }

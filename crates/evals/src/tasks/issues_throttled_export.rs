@@ -22,7 +22,9 @@ const MOST_BYTES: usize = 64 * 1024;
 /// A look at the first page beforehand is fine; starting over is not.
 const MOST_REPEATS: usize = 3;
 
-pub(super) static TASK: Task = Task {
+pub(super) static TASK: Task = EXPORT;
+
+const EXPORT: Task = Task {
     name: "issues-throttled-export",
     suite: Suite::Extra,
     surfaces: CODE,
@@ -31,21 +33,7 @@ pub(super) static TASK: Task = Task {
              counts? The numbers must be exact.",
     answer: r#"{"status":"completed","total":…,"top":[{"project":"<slug>","count":…}]}"#,
     shape: &[key("total", KeyKind::Integer), key("top", KeyKind::List)],
-    faults: || {
-        json!([{
-            "id": FAULT,
-            "method": "GET",
-            "route": LIST,
-            "phase": "before",
-            "action": {
-                "type": "rate_limit",
-                "limit": 10,
-                "window_ms": RETRY_AFTER_MS - 100,
-                "retry_after": RETRY_AFTER_MS / 1_000,
-                "by_count": true,
-            },
-        }])
-    },
+    faults: || limit(10),
     extra: || json!({ "issue-pages": 30 }),
     expects: &[(FAULT, Firings::AtLeast(1))],
     checks: CHECKS,
@@ -56,6 +44,35 @@ pub(super) static TASK: Task = Task {
     source: include_str!("issues_throttled_export.rs"),
     ..PLAIN_TASK
 };
+
+/// All fifty thousand, at the pace of the real API.
+pub(super) static WHOLE: Task = Task {
+    name: "issues-throttled-export-whole",
+    suite: Suite::Nightly,
+    faults: || limit(40),
+    extra: || json!({ "issue-pages": 500 }),
+    references: &[script("reference", CODE, IN_NINE_RUNS, Says::Last)],
+    equivalents: &[],
+    mutants: &[],
+    ..EXPORT
+};
+
+/// So many requests are let in, then none for a while.
+fn limit(requests: u64) -> Value {
+    json!([{
+        "id": FAULT,
+        "method": "GET",
+        "route": LIST,
+        "phase": "before",
+        "action": {
+            "type": "rate_limit",
+            "limit": requests,
+            "window_ms": RETRY_AFTER_MS - 100,
+            "retry_after": RETRY_AFTER_MS / 1_000,
+            "by_count": true,
+        },
+    }])
+}
 
 const SHARED: &[(&str, &str)] = &[
     ("e.refused", "whoever is turned away often has not waited, which `e.patience` sees"),
@@ -167,6 +184,9 @@ const FIRST: (&str, &str) = ("typeof last === \"object\" && last !== null ? last
 const REFERENCES: &[Script] =
     &[script("reference", CODE, &[Step::Read(PROGRAM, &[FIRST])], Says::Last)];
 
+const ON: Step = Step::Read(PROGRAM, &[]);
+const IN_NINE_RUNS: &[Step] = &[Step::Read(PROGRAM, &[FIRST]), ON, ON, ON, ON, ON, ON, ON, ON];
+
 const EQUIVALENTS: &[Script] = &[
     script(
         "the-server-filters",
@@ -176,6 +196,8 @@ const EQUIVALENTS: &[Script] = &[
             &[
                 FIRST,
                 ("query: \"is:unresolved\"", "query: \"is:unresolved firstSeen:<2026-02-01\""),
+                // So many pages that the limit is met.
+                ("limit: 100", "limit: 50"),
             ],
         )],
         Says::Last,

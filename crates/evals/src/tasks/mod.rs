@@ -50,14 +50,18 @@ const FILES: &[&Task] = &[
     &unshipped_operation::TASK,
 ];
 
-/// All tasks, in the order of reports.
+/// All tasks but those of [`NIGHTLY`], in the order of reports.
 pub static ALL: &[&Task] = &joined::<{ count(LISTS) }>(LISTS);
+
+/// Tasks that take minutes.
+pub static NIGHTLY: &[&Task] = &[&issues_throttled_export::WHOLE];
 
 const LISTS: &[&[&Task]] = &[
     FILES,
     catalog::lists::ALL,
     catalog::issues::ALL,
     catalog::events::ALL,
+    catalog::explore::ALL,
     catalog::triage::ALL,
     catalog::changes::ALL,
     catalog::one_call::ALL,
@@ -87,9 +91,14 @@ const fn joined<const COUNT: usize>(lists: &[&[&'static Task]]) -> [&'static Tas
     all
 }
 
+/// Every task, those that take minutes last.
+pub fn every() -> impl Iterator<Item = &'static Task> {
+    ALL.iter().chain(NIGHTLY).copied()
+}
+
 /// The task of this name.
 pub fn find(name: &str) -> Option<&'static Task> {
-    ALL.iter().copied().find(|task| task.name == name)
+    every().find(|task| task.name == name)
 }
 
 /// Arguments of `call_operation`, in the organization all tasks are about.

@@ -6,4 +6,5 @@ mod models;
 mod population;
 mod properties;
 mod reports;
+mod served;
 mod verifiers;

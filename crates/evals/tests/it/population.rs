@@ -60,7 +60,7 @@ impl Outcome {
 }
 
 /// What the server needs; none where it or Sentry's document is not at hand.
-fn setup(folder: &Path) -> Option<Setup> {
+pub(crate) fn setup(folder: &Path) -> Option<Setup> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     match prepare(&root, folder, None, true) {
         Ok(setup) => Some(Setup { pool: Some(Pool::default()), ..setup }),

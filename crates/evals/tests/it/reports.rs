@@ -1,14 +1,16 @@
 //! What is written of a trial: read, judged again, compared and shown.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use browser::Browser;
 use evals::agents::{Expect, Member, scripted::Scripted};
 use evals::compare::compare;
 use evals::html;
 use evals::regrade;
 use evals::report::{Provenance, Report, Status};
 use evals::run;
-use evals::task::Surface;
+use evals::task::{Script, Surface};
 use serde_json::{Value, json};
 
 use crate::population::{Outcome, outcomes};
@@ -20,22 +22,25 @@ fn outcome(name: &str, surface: Surface) -> Option<&'static Outcome> {
     })
 }
 
+/// Writes the report of a trial as `eval run` does.
+fn saved(
+    folder: &Path,
+    outcome: &Outcome,
+    script: &'static Script,
+    expect: Expect,
+) -> (Report, PathBuf) {
+    let agent = Arc::new(Scripted::new(script));
+    let member = Member { name: outcome.name.clone(), agent, expect, ungated: false };
+    let (task, surface) = (outcome.task, outcome.surface);
+    run::single(folder, task, surface, &member, &outcome.tried, Provenance::default()).unwrap()
+}
+
 #[test]
 fn a_report_can_be_read_judged_again_compared_and_shown() {
     let Some(mutant) = outcome("mutant:M1", Surface::CodeMode) else { return };
     let folder = tempfile::tempdir().unwrap();
-    let member = Member {
-        name: mutant.name.clone(),
-        agent: Arc::new(Scripted::new(&mutant.task.mutants[0].script)),
-        expect: Expect::Fail(&["a.final"]),
-        ungated: false,
-    };
-    let save = || -> (Report, std::path::PathBuf) {
-        let provenance = Provenance::default();
-        let (task, surface) = (mutant.task, mutant.surface);
-        run::single(folder.path(), task, surface, &member, &mutant.tried, provenance).unwrap()
-    };
-    let (report, path) = save();
+    let script = &mutant.task.mutants[0].script;
+    let (report, path) = saved(folder.path(), mutant, script, Expect::Fail(&["a.final"]));
     assert_eq!((report.trials[0].status, report.trials[0].as_expected), (Status::Failed, true));
     assert_eq!(run::exit_status(std::slice::from_ref(&report)), 0);
 
@@ -68,6 +73,53 @@ fn a_report_can_be_read_judged_again_compared_and_shown() {
         assert!(page.contains(part), "{part}");
     }
     assert!(!page.contains("<script") && !page.contains("src="));
+}
+
+/// What a reader of the page sees and opens, with a mutant that pretends to be right among the runs.
+#[tokio::test]
+async fn the_page_shows_every_run_down_to_its_requests_in_a_browser() {
+    let (Some(right), Some(wrong)) =
+        (outcome("reference", Surface::CodeMode), outcome("mutant:M1", Surface::CodeMode))
+    else {
+        return;
+    };
+    let pictures = Path::new(env!("CARGO_TARGET_TMPDIR")).join("eval-report");
+    let Some(browser) = Browser::start(evals::wire::client().unwrap(), pictures).await else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let reference = right.task.reference(right.surface).unwrap();
+    let (passed, _) = saved(folder.path(), right, reference, Expect::Pass);
+    let (failed, _) = saved(folder.path(), wrong, &wrong.task.mutants[0].script, Expect::Pass);
+    let file = folder.path().join("evals.html");
+    std::fs::write(&file, html::page(&[passed, failed])).unwrap();
+
+    browser.open(&format!("file://{}", file.display())).await;
+    let rows = browser.script("return [...document.querySelectorAll('#overview tbody tr')].map(it => it.innerText.split('\\t').map(it => it.trim()))").await;
+    assert_eq!(rows[0][0], "alert");
+    assert_eq!((&rows[0][2], &rows[0][4]), (&json!("reference"), &json!("1/1 (21–100 %)")));
+    assert_eq!((&rows[1][2], &rows[1][4]), (&json!("mutant:M1"), &json!("0/1 (0–79 %)")));
+    // What is as expected is folded; what is not lies open, with the check that says why.
+    let open = "return [...document.querySelectorAll('.trial')].map(it => it.open)";
+    assert_eq!(browser.script(open).await, json!([false, true]));
+    browser.shows(".checks .failed", "a.final").await;
+    browser.picture("failed").await;
+
+    browser.click("#overview a").await;
+    browser.until("return location.hash === '#alert-code-mode-reference'").await;
+    browser.click(".trial summary").await;
+    browser.click(".trial .call:nth-of-type(3) > summary").await;
+    browser.shows(".trial .call[open] pre", "Checkout error surge").await;
+    browser
+        .shows(".trial .call[open] .api", "PUT /api/0/organizations/harbor-lantern/workflows/")
+        .await;
+    browser.picture("requests").await;
+    browser.prefers("dark").await;
+    browser.picture("requests-dark").await;
+    let wide =
+        "return document.documentElement.scrollWidth <= document.documentElement.clientWidth";
+    assert_eq!(browser.script(wide).await, true);
+    assert_eq!(browser.complaints().await, [""; 0]);
 }
 
 #[test]

@@ -16,10 +16,10 @@ use std::{
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
-        mpsc,
+        mpsc::{self, RecvTimeoutError},
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use tokio::sync::oneshot;
@@ -31,6 +31,9 @@ use super::worker::Backstop;
 /// Nurseries that may fail before the spawner does without.
 #[cfg(target_os = "linux")]
 const NURSERIES: usize = 3;
+
+/// Time between the end of a run and the start of the next worker: the answer has the processors first.
+const BREATHER: Duration = Duration::from_millis(1);
 
 /// Starts workers and keeps spares.
 #[derive(Debug)]
@@ -147,19 +150,27 @@ fn serve(
     reaper: &mpsc::Sender<Child>,
 ) {
     let mut source = Source::default();
-    for order in orders {
-        match order {
-            Order::Start(sender) => drop(sender.send(source.worker(settings, reaper))),
-            Order::Refill => {
-                spares.lock().retain_mut(Worker::lives);
-                while spares.lock().len() < settings.spares {
-                    match source.worker(settings, reaper) {
-                        Ok(worker) => spares.lock().push_back(worker),
-                        // The next run asks for a worker itself, and reports the error.
-                        Err(_) => break,
-                    }
-                }
+    let mut refill_at = None;
+    loop {
+        let order = match refill_at {
+            None => orders.recv().map_err(RecvTimeoutError::from),
+            Some(at) => {
+                orders.recv_timeout(Instant::saturating_duration_since(&at, Instant::now()))
             }
+        };
+        match order {
+            Ok(Order::Start(sender)) => drop(sender.send(source.worker(settings, reaper))),
+            Ok(Order::Refill) => refill_at = refill_at.or_else(|| Some(Instant::now() + BREATHER)),
+            // One at a time: whoever waits for a worker comes first.
+            Err(RecvTimeoutError::Timeout) => {
+                spares.lock().retain_mut(Worker::lives);
+                let is_full = spares.lock().len() >= settings.spares;
+                // Where none can be had, the next run asks for a worker itself, and reports the error.
+                let worker = if is_full { None } else { source.worker(settings, reaper).ok() };
+                refill_at = worker.is_some().then(Instant::now);
+                spares.lock().extend(worker);
+            }
+            Err(RecvTimeoutError::Disconnected) => return,
         }
     }
 }

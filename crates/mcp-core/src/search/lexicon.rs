@@ -208,7 +208,7 @@ pub(super) const RELATED: &str = "
 
 /// Words, and what a document may say instead of them.
 pub(super) const TOWARDS: &str = "
-    alert: monitor detector notification, amount: balance usage cost total, asset: file,
+    alert: monitor detector notification, allowed: permission, amount: balance usage cost total, asset: file,
     audit: event history, authenticate: login session token, availability: schedule, bill: invoice,
     binary: file asset, blocker dependency: link, buyer subscriber shopper: customer,
     card: payment, chart graph plot: timeseries stats dashboard, crash: issue event,
@@ -224,12 +224,13 @@ pub(super) const TOWARDS: &str = "
     notification: notify message, oncall: schedule call, outsider guest: external,
     owner: ownership, page: document, password: recovery credential,
     person people someone somebody everyone anyone coworker colleague employee: user member,
-    picture: avatar, plan: price product subscription, priority severity: level,
+    picture: avatar, phone: contact, plan: price product subscription, priority severity: level,
     promo: coupon code, prompt: completion generation, quota: limit usage, rate: statistics metric,
     recording: replay, report: analytics, reset: recovery, rotation: schedule,
     screenshot: attachment image, shift: schedule rotation, sign: signature, sms text: message,
     social: oauth, source: code, spend: cost usage, ssh: key, stacktrace backtrace: event trace,
-    storage space: disk volume usage, subscription: plan, tail stream: log get,
+    storage space: disk volume usage, subdomain: domain dns record, subscription: plan, swap substitute: override,
+    tail stream: log get,
     teammate: member user, theme: brand, trial: subscription, vm machine server: instance,
     who whom whose: user member collaborator
 ";

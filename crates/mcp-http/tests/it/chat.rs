@@ -10,8 +10,7 @@ use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::{
-    browser::Browser,
-    support::{Server, against, authentik, binary},
+    support::{Server, against, authentik, binary, browser},
     upstream::Upstream,
 };
 
@@ -60,7 +59,7 @@ fn of<'a>(events: &'a [(String, Value)], name: &str) -> Vec<&'a Value> {
 
 #[tokio::test]
 async fn a_model_reads_by_itself_and_its_plan_waits_for_a_persons_click() {
-    let Some(browser) = Browser::start().await else { return };
+    let Some(browser) = browser().await else { return };
     let mock = authentik();
     let model = ModelServer::script([
         ModelAnswer::call("search", json!({ "query": "update user" })),

@@ -11,10 +11,7 @@ use axum::{
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 
-use crate::{
-    browser::Browser,
-    support::{Server, against, authentik},
-};
+use crate::support::{Server, against, authentik, browser};
 
 /// WebDriver's names for keys.
 const CONTROL: char = '\u{e009}';
@@ -84,7 +81,7 @@ async fn browsers_elsewhere_get_the_page_where_the_operator_says_so() {
 
 #[tokio::test]
 async fn a_person_searches_and_runs_a_script_and_sees_its_calls_logs_and_result() {
-    let Some(browser) = Browser::start().await else { return };
+    let Some(browser) = browser().await else { return };
     let mock = authentik();
     let server = Server::start(shown(against(&mock)));
     browser.open(&server.base).await;
@@ -118,7 +115,7 @@ async fn a_person_searches_and_runs_a_script_and_sees_its_calls_logs_and_result(
 
 #[tokio::test]
 async fn only_a_persons_click_sends_what_was_planned() {
-    let Some(browser) = Browser::start().await else { return };
+    let Some(browser) = browser().await else { return };
     let mock = authentik();
     let server = Server::start(shown(against(&mock)));
     browser.open(&server.base).await;
@@ -170,7 +167,7 @@ async fn only_a_persons_click_sends_what_was_planned() {
 
 #[tokio::test]
 async fn a_plan_is_withdrawn_when_its_script_changes() {
-    let Some(browser) = Browser::start().await else { return };
+    let Some(browser) = browser().await else { return };
     let mock = authentik();
     let server = Server::start(shown(against(&mock)));
     browser.open(&server.base).await;
@@ -223,7 +220,7 @@ async fn hostile() -> (String, tempfile::NamedTempFile) {
 
 #[tokio::test]
 async fn what_an_api_says_is_text_and_never_markup() {
-    let Some(browser) = Browser::start().await else { return };
+    let Some(browser) = browser().await else { return };
     let (base, document) = hostile().await;
     let mut command = shown(crate::support::binary());
     command.arg("--openapi").arg(document.path()).args(["--base-url", &base]);
@@ -261,7 +258,7 @@ async fn what_an_api_says_is_text_and_never_markup() {
 
 #[tokio::test]
 async fn everything_has_a_name_and_enough_contrast_and_can_be_reached_by_keyboard() {
-    let Some(browser) = Browser::start().await else { return };
+    let Some(browser) = browser().await else { return };
     let mock = authentik();
     let server = Server::start(shown(against(&mock)));
     browser.open(&server.base).await;
@@ -337,7 +334,7 @@ const FAINT: &str = r"
 
 #[tokio::test]
 async fn whoever_has_to_say_who_they_are_is_asked_and_told() {
-    let Some(browser) = Browser::start().await else { return };
+    let Some(browser) = browser().await else { return };
     let mock = authentik();
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("callers");

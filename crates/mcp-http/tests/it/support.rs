@@ -36,6 +36,12 @@ pub(crate) fn client() -> Client {
     Client::builder().no_proxy().build().unwrap()
 }
 
+/// A browser for the playground, where there is one; its pictures are kept with the test's artifacts.
+pub(crate) async fn browser() -> Option<browser::Browser> {
+    let pictures = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("playground");
+    browser::Browser::start(client(), pictures).await
+}
+
 /// The binary pointed at a mock authentik.
 pub(crate) fn against(mock: &Running) -> Command {
     let mut command = binary();

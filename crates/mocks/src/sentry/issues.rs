@@ -132,7 +132,7 @@ fn list(state: &State, call: &Call<'_>) -> Answer {
             rows.push(issue);
         }
     }
-    rows.sort_by_key(|it| match sort.as_str() {
+    rows.sort_by_cached_key(|it| match sort.as_str() {
         "new" => it.text("first_seen").to_owned(),
         "freq" => format!("{:012}", it.integer("count")),
         "user" => format!("{:012}", it.integer("user_count")),

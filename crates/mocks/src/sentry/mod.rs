@@ -9,6 +9,7 @@ mod check_ins;
 mod dashboards;
 mod deploys;
 mod detectors;
+mod docs;
 mod event_search;
 mod extra;
 mod issue_events;
@@ -30,6 +31,7 @@ mod replays;
 mod repositories;
 mod samples;
 mod schedule;
+mod slug;
 mod snapshots;
 mod spelling;
 mod teams;
@@ -64,6 +66,7 @@ pub(crate) struct State {
     deploys: Table,
     detector_workflows: Table,
     detectors: Table,
+    docs: Table,
     environments: Table,
     events: Table,
     issues: Table,
@@ -100,6 +103,7 @@ impl engine::State for State {
             ("deploys", &self.deploys),
             ("detector_workflows", &self.detector_workflows),
             ("detectors", &self.detectors),
+            ("docs", &self.docs),
             ("environments", &self.environments),
             ("events", &self.events),
             ("issues", &self.issues),
@@ -136,6 +140,7 @@ impl engine::State for State {
             "deploys" => &mut self.deploys,
             "detector_workflows" => &mut self.detector_workflows,
             "detectors" => &mut self.detectors,
+            "docs" => &mut self.docs,
             "environments" => &mut self.environments,
             "events" => &mut self.events,
             "issues" => &mut self.issues,
@@ -185,6 +190,7 @@ impl Fixture for Sentry {
             deploys: Table::default(),
             detector_workflows: Table::default(),
             detectors: Table::default(),
+            docs: Table::default(),
             environments: Table::default(),
             events: Table::default(),
             issues: Table::default(),
@@ -227,6 +233,7 @@ impl Fixture for Sentry {
         traces::seed(&mut state);
         replays::seed(&mut state);
         issue_fixtures::seed(&mut state, Random::new(seed, "issues"));
+        docs::seed(&mut state, Random::new(seed, "docs"));
         extra::seed(&mut state, seed, extra);
         state
     }
@@ -266,6 +273,10 @@ impl Fixture for Sentry {
         .into_iter()
         .flatten()
         .collect()
+    }
+
+    fn beside(state: &State, request: &Request) -> Option<Reply> {
+        docs::answer(state, request)
     }
 
     fn refuse(request: &Request, token: &str) -> Option<Reply> {

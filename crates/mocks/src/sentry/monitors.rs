@@ -4,21 +4,25 @@ use serde_json::{Map, Value, json};
 
 use super::spelling::{camel_errors, snake};
 use super::{
-    State, matches_query, not_found, organization, owner, page, project, projects, schedule,
+    State, matches_query, not_found, organization, owner, page, project, projects, schedule, slug,
 };
 use crate::fields::{Field, Form, Mode};
 use crate::http::{Answer, Call, Reply};
-use crate::route::{Route, delete, get, put};
+use crate::route::{Route, delete, get, post, put};
 use crate::table::{Columns as _, Row, row};
 
+const LIST: &str = "/organizations/{organization_id_or_slug}/monitors/";
 const OF_ORGANIZATION: &str =
     "/organizations/{organization_id_or_slug}/monitors/{monitor_id_or_slug}/";
 const OF_PROJECT: &str =
     "/projects/{organization_id_or_slug}/{project_id_or_slug}/monitors/{monitor_id_or_slug}/";
+/// What a body can put into a monitor just as it is.
+const COLUMNS: [&str; 5] = ["name", "slug", "status", "owner", "project_id"];
 
 pub(super) fn routes() -> Vec<Route<State>> {
     vec![
-        get("/organizations/{organization_id_or_slug}/monitors/", list),
+        get(LIST, list),
+        post(LIST, create),
         get(OF_ORGANIZATION, retrieve),
         put(OF_ORGANIZATION, update),
         delete(OF_ORGANIZATION, destroy),
@@ -49,8 +53,6 @@ pub(super) fn seed(state: &mut State) {
 
 fn add(state: &mut State, name: &str, project: &str, team: &str, config: Value, staging: bool) {
     let id = state.ids.uuid("monitor");
-    let words = name.to_lowercase();
-    let words = words.split(|it: char| !it.is_ascii_alphanumeric()).filter(|it| !it.is_empty());
     let project = state.projects.find("slug", project).map(|it| it.value("id"));
     let environment = |name: &str, status: &str, muted: bool| {
         json!({
@@ -70,7 +72,7 @@ fn add(state: &mut State, name: &str, project: &str, team: &str, config: Value, 
     let columns = json!({
         "id": id,
         "name": name,
-        "slug": words.collect::<Vec<_>>().join("-"),
+        "slug": slug::of(name),
         "project_id": project,
         "status": "active",
         "is_upserting": false,
@@ -106,7 +108,7 @@ fn list(state: &State, call: &Call<'_>) -> Answer {
         })
         .collect();
     sort(call, &mut rows);
-    page::answer(call, &rows, |monitor| view(state, monitor))
+    page::answer(call, &rows, |monitor| expanded(state, call, monitor))
 }
 
 /// By name, upwards, unless `sort` and `asc` say otherwise.
@@ -132,7 +134,33 @@ fn is_muted(monitor: &Row) -> bool {
 }
 
 fn retrieve(state: &State, call: &Call<'_>) -> Answer {
-    Ok(Reply::json(200, &view(state, &find(state, call)?)))
+    Ok(Reply::json(200, &expanded(state, call, &find(state, call)?)))
+}
+
+/// Without environments, which only check-ins make: so `isMuted` is read and silences nothing.
+fn create(state: &mut State, call: &Call<'_>) -> Answer {
+    organization(state, call)?;
+    let body = snake(&call.body()?)?;
+    let mut monitor = row(json!({
+        "is_upserting": false,
+        "config": {
+            "schedule_type": null, "schedule": null, "checkin_margin": null, "max_runtime": null,
+            "timezone": null, "failure_issue_threshold": null, "recovery_threshold": null,
+            "alert_rule_id": null,
+        },
+        "environments": [],
+        "date_created": call.now.to_string(),
+    }));
+    let (mut sent, config) = read(state, &monitor, &body, Mode::Whole)?;
+    if sent.text("slug").is_empty() {
+        let slug = slug::free(&state.monitors, &slug::of(sent.text("name")));
+        sent.set("slug", slug);
+    }
+    let id = state.ids.uuid("monitor");
+    monitor.set("id", id.as_str());
+    apply(&mut monitor, sent, config);
+    state.monitors.insert(&id, monitor.clone());
+    Ok(Reply::json(201, &view(state, &monitor)))
 }
 
 /// Partial, although the document says otherwise; `isMuted` silences or wakes every environment.
@@ -143,39 +171,22 @@ fn update(state: &mut State, call: &Call<'_>) -> Answer {
         let status = refusal["status"].as_u64().and_then(|it| u16::try_from(it).ok());
         return Err(Reply::json(status.unwrap_or(400), &refusal["body"]));
     }
-    let mut form = read(state, &monitor, &body)?;
-    let config = match body.get("config").and_then(Value::as_object) {
-        Some(sent) => {
-            let stored = row(monitor.value("config"));
-            match schedule::merge(&stored, sent) {
-                Ok(config) => (config != stored).then_some(config),
-                Err(errors) => {
-                    form.reject_parts("config", errors.into());
-                    None
-                }
-            }
-        }
-        None => None,
-    };
-    let sent = form.take().map_err(|errors| Reply::json(400, &camel_errors(errors)))?;
+    let (sent, config) = read(state, &monitor, &body, Mode::Sent)?;
+    let rescheduled = config != row(monitor.value("config"));
     let muted = sent.get("is_muted").and_then(Value::as_bool);
     let mut environments = monitor.list("environments").to_vec();
     for environment in &mut environments {
         if let Some(muted) = muted {
             environment["is_muted"] = muted.into();
         }
-        if config.is_some() {
+        if rescheduled {
             let next = call.now.plus_seconds(86_400);
             environment["next_checkin"] = next.to_string().into();
             environment["next_checkin_latest"] = next.plus_seconds(420).to_string().into();
         }
     }
     monitor.set("environments", environments);
-    let columns = ["name", "slug", "status", "owner"];
-    monitor.extend(sent.into_iter().filter(|(name, _)| columns.contains(&name.as_str())));
-    if let Some(config) = config {
-        monitor.set("config", config);
-    }
+    apply(&mut monitor, sent, config);
     state.monitors.insert(monitor.text("id"), monitor.clone());
     Ok(Reply::json(200, &view(state, &monitor)))
 }
@@ -195,20 +206,26 @@ fn destroy(state: &mut State, call: &Call<'_>) -> Answer {
     Ok(Reply::empty(202))
 }
 
-fn read(state: &State, monitor: &Row, body: &Map<String, Value>) -> Result<Form, Reply> {
+/// What a body says, and the settings that come of it; a new monitor has no project yet.
+fn read(
+    state: &State,
+    monitor: &Row,
+    body: &Map<String, Value>,
+    mode: Mode<'_>,
+) -> Result<(Row, Row), Reply> {
     let fields = [
-        Field::short_text("name", 128),
-        Field::short_text("slug", 50),
-        Field::choice("status", &["active", "disabled"]),
+        Field::short_text("name", 128).required(),
+        Field::short_text("slug", slug::MAX),
+        Field::choice("status", &["active", "disabled"]).or("active"),
         Field::flag("is_muted"),
         Field::text("owner").nullable(),
-        Field::text("project"),
-        Field::object("config"),
+        Field::text("project").required(),
+        Field::object("config").required(),
     ];
-    let mut form = Form::read(&fields, body, Mode::Sent);
+    let mut form = Form::read(&fields, body, mode);
     let slug = form.row.text("slug").to_owned();
     let other = state.monitors.find("slug", &slug);
-    if other.is_some_and(|other| other.get("id") != monitor.get("id")) {
+    if slug::check(&mut form) && other.is_some_and(|it| it.get("id") != monitor.get("id")) {
         form.reject("slug", &format!("The slug \"{slug}\" is already in use."));
     }
     let owner = form.row.text("owner").to_owned();
@@ -217,8 +234,11 @@ fn read(state: &State, monitor: &Row, body: &Map<String, Value>) -> Result<Form,
     }
     let sent = form.row.text("project");
     if !sent.is_empty() {
+        let own = monitor.get("project_id");
         match super::by_id_or_slug(&state.projects, sent) {
-            Ok(project) if project.text("id") == monitor.text("project_id") => {}
+            Ok(project) if own.is_none_or(|own| *own == project.value("id")) => {
+                form.row.set("project_id", project.value("id"));
+            }
             Ok(_) => {
                 let text = "existing monitors may not be moved between projects";
                 return Err(Reply::json(400, &json!({ "detail": { "message": text } })));
@@ -226,7 +246,24 @@ fn read(state: &State, monitor: &Row, body: &Map<String, Value>) -> Result<Form,
             Err(_) => form.reject("project", "Invalid project"),
         }
     }
-    Ok(form)
+    let stored = row(monitor.value("config"));
+    let sent = body.get("config").and_then(Value::as_object);
+    let merged = sent.map(|sent| schedule::merge(&stored, sent));
+    let config = match merged {
+        Some(Ok(config)) => config,
+        Some(Err(errors)) => {
+            form.reject_parts("config", camel_errors(errors).into());
+            stored
+        }
+        None => stored,
+    };
+    let sent = form.take().map_err(|errors| Reply::json(400, &camel_errors(errors)))?;
+    Ok((sent, config))
+}
+
+fn apply(monitor: &mut Row, sent: Row, config: Row) {
+    monitor.extend(sent.into_iter().filter(|(name, _)| COLUMNS.contains(&name.as_str())));
+    monitor.set("config", config);
 }
 
 /// The monitor is the last placeholder of both forms of its routes.
@@ -242,6 +279,29 @@ pub(super) fn find(state: &State, call: &Call<'_>) -> Result<Row, Reply> {
     let found = state.monitors.get(name).or_else(|| state.monitors.find("slug", name));
     let found = found.filter(|it| project.is_none_or(|id| id == it.text("project_id")));
     found.cloned().ok_or_else(not_found)
+}
+
+/// With the alert, where `expand` asks for it.
+fn expanded(state: &State, call: &Call<'_>, monitor: &Row) -> Value {
+    let mut view = view(state, monitor);
+    if call.queries("expand").iter().any(|it| it == "alertRule") {
+        view["alertRule"] = alert_rule(monitor);
+    }
+    view
+}
+
+/// The alert that was made along with the monitor and tells its owner; null when there is none.
+fn alert_rule(monitor: &Row) -> Value {
+    if monitor.value("config")["alert_rule_id"].is_null() {
+        return Value::Null;
+    }
+    let target = monitor.text("owner").split_once(':').map(|(kind, id)| {
+        json!({
+            "targetIdentifier": id.parse::<u64>().ok(),
+            "targetType": if kind == "team" { "Team" } else { "Member" },
+        })
+    });
+    json!({ "targets": target.into_iter().collect::<Vec<_>>(), "environment": "production" })
 }
 
 fn view(state: &State, monitor: &Row) -> Value {

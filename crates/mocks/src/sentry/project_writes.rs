@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{State, by_id_or_slug, keys, organization, project, projects, teams};
+use super::{State, by_id_or_slug, keys, organization, project, projects, slug, teams};
 use crate::fields::{Field, Form, Mode};
 use crate::http::{Answer, Call, Reply};
 use crate::route::{Route, delete, post, put};
-use crate::table::{Columns as _, Row, Table, row};
+use crate::table::{Columns as _, Row, row};
 
 pub(super) fn routes() -> Vec<Route<State>> {
     vec![
@@ -20,21 +20,18 @@ pub(super) fn routes() -> Vec<Route<State>> {
 
 const PROJECT_TEAM: &str =
     "/projects/{organization_id_or_slug}/{project_id_or_slug}/teams/{team_id_or_slug}/";
-const MAX_SLUG: usize = 50;
-const SLUG_RULE: &str = "Enter a valid slug consisting of lowercase letters, numbers, underscores \
-                         or hyphens. It cannot be entirely numeric.";
 
 fn create_team(state: &mut State, call: &Call<'_>) -> Answer {
     organization(state, call)?;
-    let fields = [Field::short_text("name", 64).nullable(), Field::short_text("slug", MAX_SLUG)];
+    let fields = [Field::short_text("name", 64).nullable(), Field::short_text("slug", slug::MAX)];
     let mut form = Form::read(&fields, &call.body()?, Mode::Sent);
-    check_slug(&mut form);
+    slug::check(&mut form);
     if form.is_valid() && form.row.text("name").is_empty() && form.row.text("slug").is_empty() {
         form.reject("__all__", "Name or slug is required");
     }
     let sent = form.finish()?;
     let slug = match sent.text("slug") {
-        "" => slugify(sent.text("name")),
+        "" => slug::of(sent.text("name")),
         slug => slug.to_owned(),
     };
     if state.teams.find("slug", &slug).is_some() {
@@ -62,10 +59,10 @@ fn create(state: &mut State, call: &Call<'_>) -> Answer {
         Field::blank_text("platform").nullable(),
     ];
     let mut form = Form::read(&fields, &call.body()?, Mode::Whole);
-    check_slug(&mut form);
+    slug::check(&mut form);
     let sent = form.finish()?;
     let slug = match sent.text("slug") {
-        "" => free_slug(&state.projects, &slugify(sent.text("name"))),
+        "" => slug::free(&state.projects, &slug::of(sent.text("name"))),
         slug if state.projects.find("slug", slug).is_some() => {
             return Err(Reply::detail(409, "A project with this slug already exists."));
         }
@@ -95,7 +92,7 @@ fn update(state: &mut State, call: &Call<'_>) -> Answer {
         Field::blank_text("platform").nullable(),
     ];
     let mut form = Form::read(&fields, &call.body()?, Mode::Sent);
-    check_slug(&mut form);
+    slug::check(&mut form);
     let slug = form.row.text("slug").to_owned();
     let other = state.projects.find("slug", &slug);
     if other.is_some_and(|other| other.get("id") != project.get("id")) {
@@ -132,32 +129,4 @@ fn both(state: &State, call: &Call<'_>) -> Result<(Row, Value), Reply> {
     let team = by_id_or_slug(&state.teams, call.value(2))
         .map_err(|_| Reply::detail(404, "Team does not exist."))?;
     Ok((project, team.value("id")))
-}
-
-fn check_slug(form: &mut Form) {
-    let slug = form.row.text("slug");
-    let letters = slug.bytes().all(|byte| {
-        byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_')
-    });
-    let number = !slug.is_empty() && slug.bytes().all(|byte| byte.is_ascii_digit());
-    if !letters || number {
-        form.reject("slug", SLUG_RULE);
-    }
-}
-
-fn slugify(name: &str) -> String {
-    let lower = name.to_lowercase();
-    let words = lower.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
-    let slug = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");
-    slug.chars().take(MAX_SLUG).collect()
-}
-
-/// A taken slug gets a number, where the real server appends random letters.
-fn free_slug(table: &Table, slug: &str) -> String {
-    let taken = |slug: &str| table.find("slug", slug).is_some();
-    if !taken(slug) {
-        return slug.to_owned();
-    }
-    let mut numbered = (2..).map(|number| format!("{slug}-{number}"));
-    numbered.find(|slug| !taken(slug)).unwrap_or_default()
 }

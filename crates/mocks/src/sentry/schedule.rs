@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::fields::{Field, Form, Mode};
 use crate::table::{Columns as _, Row};
 
+const TYPES: &[&str] = &["crontab", "interval"];
 const UNITS: &[&str] = &["year", "month", "week", "day", "hour", "minute"];
 const NAMED: [(&str, &str); 6] = [
     ("@yearly", "0 0 1 1 *"),
@@ -32,12 +33,13 @@ const AREAS: &[&str] = &[
 ];
 const PLAIN_ZONES: &[&str] = &["UTC", "GMT", "Portugal", "Japan", "Singapore", "Israel", "Turkey"];
 
-/// Merges what a body says into the stored settings; the errors are by field.
+/// Merges what a body says into the stored settings, which have no schedule when the monitor is a
+/// new one; the errors are by field.
 pub(super) fn merge(stored: &Row, sent: &Map<String, Value>) -> Result<Row, Map<String, Value>> {
     let minutes = |name| Field::between(name, 1, 40_320).nullable();
     let times = |name| Field::between(name, 1, 720).nullable();
     let fields = [
-        Field::choice("schedule_type", &["crontab", "interval"]),
+        Field::choice("schedule_type", TYPES),
         minutes("checkin_margin"),
         minutes("max_runtime"),
         times("failure_issue_threshold"),
@@ -50,9 +52,25 @@ pub(super) fn merge(stored: &Row, sent: &Map<String, Value>) -> Result<Row, Map<
         let text = format!("\"{zone}\" is not a valid choice.");
         form.reject("timezone", &text);
     }
-    let kind = form.row.get("schedule_type").cloned();
-    let kind = kind.unwrap_or_else(|| stored.value("schedule_type"));
-    let schedule = sent.get("schedule").map(|it| read(kind.as_str().unwrap_or_default(), it));
+    let within = sent.get("schedule").and_then(|it| it.get("type")).filter(|it| !it.is_null());
+    let beside = form.row.get("schedule_type");
+    let kind = within.or(beside).cloned().unwrap_or_else(|| stored.value("schedule_type"));
+    let kind = TYPES.iter().copied().find(|it| kind.as_str() == Some(*it));
+    let schedule = match (sent.get("schedule"), kind) {
+        (Some(sent), Some(kind)) => Some(read(kind, sent)),
+        (Some(_), None) => {
+            if !sent.contains_key("schedule_type") || form.row.contains_key("schedule_type") {
+                form.reject("schedule_type", "Missing or invalid schedule type");
+            }
+            None
+        }
+        (None, _) => {
+            if stored.value("schedule").is_null() {
+                form.reject("schedule", "This field is required.");
+            }
+            None
+        }
+    };
     if let Some(Err(text)) = &schedule {
         form.reject("schedule", text);
     }
@@ -61,7 +79,8 @@ pub(super) fn merge(stored: &Row, sent: &Map<String, Value>) -> Result<Row, Map<
     config.extend(
         changes.into_iter().filter(|(name, value)| name != "timezone" || *value != json!("")),
     );
-    if let Some(Ok(schedule)) = schedule {
+    if let (Some(Ok(schedule)), Some(kind)) = (schedule, kind) {
+        config.set("schedule_type", kind);
         config.set("schedule", schedule);
     }
     Ok(config)
@@ -172,5 +191,20 @@ mod tests {
         let interval =
             json!({ "schedule_type": "interval", "schedule": { "value": 2, "unit": "hour" } });
         assert_eq!(merged(interval).unwrap().value("schedule"), json!([2, "hour"]));
+    }
+
+    #[test]
+    fn a_new_schedule_has_its_type_beside_it_or_within() {
+        let fresh = |sent: Value| merge(&Row::new(), &row(sent)).map_err(Value::Object);
+        let within = json!({ "schedule": { "type": "interval", "value": 5, "unit": "day" } });
+        let config = fresh(within).unwrap();
+        assert_eq!(config.text("schedule_type"), "interval");
+        assert_eq!(config.value("schedule"), json!([5, "day"]));
+        let beside = json!({ "schedule": "@daily", "schedule_type": "crontab" });
+        assert_eq!(fresh(beside).unwrap().text("schedule"), "0 0 * * *");
+        let none = json!({ "schedule_type": ["Missing or invalid schedule type"] });
+        assert_eq!(fresh(json!({ "schedule": "@daily" })).unwrap_err(), none);
+        let required = json!({ "schedule": ["This field is required."] });
+        assert_eq!(fresh(json!({ "schedule_type": "crontab" })).unwrap_err(), required);
     }
 }

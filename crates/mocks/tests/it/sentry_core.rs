@@ -49,6 +49,8 @@ fn unknown_organizations_and_projects_are_not_found_whatever_the_resource() {
         "projects/",
         "teams/",
         "members/",
+        "members/me/",
+        "monitors/",
         "environments/",
         "repos/",
         "dashboards/",

@@ -367,3 +367,259 @@ fn a_monitor_goes_whole_or_by_environment() {
     assert_eq!(client.delete(one).status, 202);
     assert_eq!(client.get(one).status, 404);
 }
+
+#[test]
+fn a_new_monitor_has_a_slug_of_its_own_and_no_environment_to_silence() {
+    let client = Client::sentry();
+    let list = format!("{ORGANIZATION}monitors/");
+    let body = json!({
+        "name": "Nightly ledger close", "project": "quay-api", "isMuted": true,
+        "config": { "scheduleType": "interval", "schedule": [6, "hour"], "max_runtime": 20 },
+    });
+    let (status, made) = client.post(&list, body).pair();
+    assert_eq!((status, &made["slug"]), (201, &json!("nightly-ledger-close-2")));
+    assert_eq!((&made["isMuted"], &made["environments"]), (&json!(false), &json!([])));
+    assert_eq!((&made["status"], &made["owner"]), (&json!("active"), &Value::Null));
+    assert_eq!(made["project"]["slug"], "quay-api");
+    let config = json!({
+        "schedule_type": "interval", "schedule": [6, "hour"], "checkin_margin": null,
+        "max_runtime": 20, "timezone": null, "failure_issue_threshold": null,
+        "recovery_threshold": null, "alert_rule_id": null,
+    });
+    assert_eq!(made["config"], config);
+    assert_eq!(client.get(&format!("{list}{}/", id(&made))).json(), made);
+
+    let crew = client.get("/teams/harbor-lantern/api-crew/").json();
+    let project = client.get(WEB).json();
+    let body = json!({
+        "name": "Tide report", "slug": "tide-report", "project": id(&project), "status": "disabled",
+        "owner": format!("team:{}", id(&crew)),
+        "config": { "schedule": { "type": "crontab", "value": "@daily" }, "timezone": "UTC" },
+    });
+    let made = client.post(&list, body.clone()).json();
+    assert_eq!((&made["slug"], &made["status"]), (&json!("tide-report"), &json!("disabled")));
+    assert_eq!(
+        (&made["owner"]["name"], &made["project"]["slug"]),
+        (&json!("api-crew"), &json!("quay-web"))
+    );
+    assert_eq!(made["config"]["schedule"], "0 0 * * *");
+    let taken = json!({ "slug": ["The slug \"tide-report\" is already in use."] });
+    assert_eq!(client.post(&list, body).pair(), (400, taken));
+    let silenced = client.put(&format!("{list}tide-report/"), json!({ "is_muted": true })).json();
+    assert_eq!(silenced, made);
+}
+
+#[test]
+fn a_monitor_that_is_none_is_refused_field_by_field() {
+    let client = Client::sentry();
+    let list = format!("{ORGANIZATION}monitors/");
+    let before = client.get(&list).rows();
+    let required = json!(["This field is required."]);
+    assert_eq!(
+        client.post(&list, json!({ "status": "active" })).pair(),
+        (400, json!({ "name": required, "project": required, "config": required }))
+    );
+    let wrong = json!({
+        "name": "Tide report", "slug": "7", "project": "nothing", "owner": "api-crew",
+        "status": "paused", "config": { "schedule": "@daily", "maxRuntime": 0 },
+    });
+    let slug = "Enter a valid slug consisting of lowercase letters, numbers, underscores or \
+                hyphens. It cannot be entirely numeric.";
+    let errors = json!({
+        "slug": [slug],
+        "project": ["Invalid project"],
+        "owner": ["Unknown actor input"],
+        "status": ["\"paused\" is not a valid choice."],
+        "config": {
+            "scheduleType": ["Missing or invalid schedule type"],
+            "maxRuntime": ["Ensure this value is greater than or equal to 1."],
+        },
+    });
+    assert_eq!(client.post(&list, wrong).pair(), (400, errors));
+    let bare = json!({ "name": "Tide report", "project": "quay-web", "config": {} });
+    assert_eq!(
+        client.post(&list, bare).pair(),
+        (400, json!({ "config": { "schedule": required } }))
+    );
+    let both = json!({ "isMuted": true, "is_muted": true });
+    assert_eq!(client.post(&list, both).status, 400);
+    let renamed = client.put(&format!("{list}index-rebuild/"), json!({ "slug": "Index" })).pair();
+    assert_eq!(renamed, (400, json!({ "slug": [slug] })));
+    assert_eq!(client.get(&list).rows(), before);
+}
+
+#[test]
+fn the_alert_of_a_monitor_is_shown_on_request_only() {
+    let client = Client::sentry();
+    let list = format!("{ORGANIZATION}monitors/");
+    let path = format!("{list}nightly-ledger-close/");
+    let plain = client.get(&path).json();
+    assert!(plain.get("alertRule").is_none());
+    let team: u64 = id(&plain["owner"]).parse().unwrap();
+    let shown = client.get(&format!("{path}?expand=alertRule")).json();
+    let target = json!({ "targetIdentifier": team, "targetType": "Team" });
+    let alert = json!({ "targets": [target], "environment": "production" });
+    assert_eq!(shown["alertRule"], alert);
+    let rows = client.get(&format!("{list}?expand=other&expand=alertRule")).rows();
+    assert_eq!(named(&rows, "Nightly ledger close"), shown);
+    assert_eq!(named(&rows, "Index rebuild").get("alertRule"), Some(&Value::Null));
+    assert_eq!(named(&client.get(&list).rows(), "Nightly ledger close"), plain);
+}
+
+#[test]
+fn an_invitation_is_pending_until_it_is_taken_back() {
+    let client = Client::sentry();
+    let list = format!("{ORGANIZATION}members/");
+    let body = json!({
+        "email": "orla.finch@harbor-lantern.test", "orgRole": "manager", "sendInvite": false,
+        "teamRoles": [{ "teamSlug": "api-crew", "role": "admin" }],
+    });
+    let (status, invited) = client.post(&list, body).pair();
+    assert_eq!((status, &invited["orgRole"]), (201, &json!("manager")));
+    assert_eq!((&invited["pending"], &invited["user"]), (&json!(true), &Value::Null));
+    assert_eq!(
+        (&invited["name"], &invited["inviterName"]),
+        (&invited["email"], &json!("Eval Runner"))
+    );
+    assert_eq!(named(&client.get(&list).rows(), "orla.finch@harbor-lantern.test"), invited);
+    let one = format!("{list}{}/", id(&invited));
+    let details = client.get(&one).json();
+    assert_eq!(details["teamRoles"], json!([{ "teamSlug": "api-crew", "role": null }]));
+    assert_eq!(
+        (&details["teams"], &details["roleName"]),
+        (&json!(["api-crew"]), &json!("Manager"))
+    );
+    assert!(details["invite_link"].as_str().unwrap().contains(id(&invited)));
+    assert_eq!(client.put(&one, json!({ "reinvite": true })).pair(), (200, details));
+    let text = "You cannot modify member details when resending an invitation. Separate requests \
+                are required.";
+    assert_eq!(
+        client.put(&one, json!({ "reinvite": true, "orgRole": "member" })).pair(),
+        (403, json!({ "detail": text }))
+    );
+    let plain = client.post(&list, json!({ "email": "per.lund@harbor-lantern.test" })).json();
+    assert_eq!(plain["orgRole"], "member");
+    assert_eq!(client.delete(&one).status, 204);
+    assert_eq!(client.get(&one).status, 404);
+    assert_eq!(client.get(&list).rows().len(), 8);
+}
+
+#[test]
+fn invitations_are_refused_in_the_words_of_the_serializer() {
+    let client = Client::sentry();
+    let list = format!("{ORGANIZATION}members/");
+    let free = "orla.finch@harbor-lantern.test";
+    let team = |role: &str| json!([{ "teamSlug": "api-crew", "role": role }]);
+    for (body, errors) in [
+        (json!({ "orgRole": "member" }), json!({ "email": ["This field is required."] })),
+        (json!({ "email": "" }), json!({ "email": ["This field may not be blank."] })),
+        (
+            json!({ "email": "orla", "orgRole": "captain" }),
+            json!({
+                "email": ["Enter a valid email address."],
+                "orgRole": ["\"captain\" is not a valid choice."],
+            }),
+        ),
+        (
+            json!({ "email": "Ada.Wren@harbor-lantern.test" }),
+            json!({ "email": ["The user Ada.Wren@harbor-lantern.test is already a member"] }),
+        ),
+        (
+            json!({ "email": "nils.aker@harbor-lantern.test" }),
+            json!({ "email": ["The user nils.aker@harbor-lantern.test has already been invited"] }),
+        ),
+        (
+            json!({ "email": free, "orgRole": "admin" }),
+            json!({
+                "orgRole": ["The role 'admin' is deprecated and may no longer be assigned."],
+            }),
+        ),
+        (
+            json!({ "email": free, "teamRoles": team("captain") }),
+            json!({ "teamRoles": ["Invalid team-role"] }),
+        ),
+        (
+            json!({ "email": free, "teamRoles": [{ "teamSlug": "nobody", "role": null }] }),
+            json!({ "teamRoles": ["Invalid teams"] }),
+        ),
+        (
+            json!({ "email": free, "role": "billing", "teamRoles": team("contributor") }),
+            json!({ "email": "The user with a 'billing' role cannot have team-level permissions." }),
+        ),
+    ] {
+        assert_eq!(client.post(&list, body).pair(), (400, errors));
+    }
+    assert_eq!(client.get(&list).rows().len(), 7);
+}
+
+#[test]
+fn a_member_leaves_every_team_that_a_change_does_not_name() {
+    let client = Client::sentry();
+    let list = format!("{ORGANIZATION}members/");
+    let one = format!("{list}{}/", id(&named(&client.get(&list).rows(), "Ada Wren")));
+    let before = client.get(&one).json();
+    assert_eq!(
+        (&before["teams"], &before["orgRole"], &before["isOnlyOwner"], &before["invite_link"]),
+        (&json!(["web-crew"]), &json!("manager"), &json!(false), &Value::Null)
+    );
+    let roles = json!([
+        { "teamSlug": "web-crew", "role": "admin" },
+        { "teamSlug": "api-crew", "role": "contributor" },
+    ]);
+    let (status, after) =
+        client.put(&one, json!({ "orgRole": "member", "teamRoles": roles })).pair();
+    assert_eq!((status, &after["orgRole"], &after["teamRoles"]), (200, &json!("member"), &roles));
+    assert_eq!(client.get(&one).json(), after);
+    let crew = client.get("/teams/harbor-lantern/api-crew/").json();
+    assert_eq!(crew["memberCount"], 2);
+    for (body, text) in [
+        (
+            json!({ "orgRole": "billing" }),
+            "The user with a 'billing' role cannot have team-level permissions.",
+        ),
+        (
+            json!({ "orgRole": "admin" }),
+            "The role 'admin' is deprecated and may no longer be assigned.",
+        ),
+        (
+            json!({ "reinvite": true }),
+            "You cannot send an invitation to a user who is already a full member.",
+        ),
+    ] {
+        assert_eq!(client.put(&one, body).pair(), (400, json!({ "detail": text })));
+    }
+    assert_eq!(client.get(&one).json(), after);
+    let bare = client.put(&one, json!({ "orgRole": "manager" })).json();
+    assert_eq!((&bare["orgRole"], &bare["teams"]), (&json!("manager"), &json!([])));
+    let unknown = client.put(&format!("{list}1/"), json!({ "orgRole": "manager" }));
+    assert_eq!(unknown.status, 404);
+}
+
+#[test]
+fn the_only_owner_stays_and_invitations_go_with_their_sender() {
+    let client = Client::sentry();
+    let list = format!("{ORGANIZATION}members/");
+    let me = client.get(&format!("{list}me/")).json();
+    assert_eq!(
+        (&me["email"], &me["isOnlyOwner"]),
+        (&json!("eval@harbor-lantern.test"), &json!(true))
+    );
+    let mine = format!("{list}{}/", id(&me));
+    let text = "You cannot remove the only remaining owner of the organization.";
+    assert_eq!(client.delete(&mine).pair(), (403, json!({ "detail": text })));
+    let text = "You cannot make changes to your own role.";
+    assert_eq!(
+        client.put(&mine, json!({ "orgRole": "member" })).pair(),
+        (400, json!({ "detail": text }))
+    );
+    let body = json!({ "email": "orla.finch@harbor-lantern.test", "orgRole": "owner" });
+    client.post(&list, body);
+    assert_eq!(client.delete(&mine).status, 403);
+    let ada = format!("{list}{}/", id(&named(&client.get(&list).rows(), "Ada Wren")));
+    client.put(&ada, json!({ "orgRole": "owner" }));
+    assert_eq!(client.delete(&mine).status, 204);
+    assert_eq!(client.get(&ada).json()["isOnlyOwner"], true);
+    let left = client.get(&list).rows();
+    assert_eq!(left.len(), 6);
+    assert!(left.iter().all(|it| it["email"] != "orla.finch@harbor-lantern.test"));
+}

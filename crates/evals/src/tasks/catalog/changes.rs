@@ -1,12 +1,12 @@
 //! Topics that change something: teams, projects, keys.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{LOOK, ON, TOOL, TOOL_SHARED, TOPIC, behind, labelled, last};
+use super::{LOOK, ON, TOOL, TOOL_SHARED, TOPIC, behind, column, labelled, last, lists};
 use crate::scene::{Row, Scene, columns, ensure, same, words};
 use crate::task::{KeyKind, Says, Step, Task, answer, key, mutant, script, state};
 
-pub(in crate::tasks) const ALL: &[&Task] = &[&TEAM, &PROJECT, &DSN, &RENAME];
+pub(in crate::tasks) const ALL: &[&Task] = &[&TEAM, &PROJECT, &DSN, &RENAME, &SHARE];
 
 fn one<'s>(scene: &'s Scene<'_>, table: &str) -> Result<&'s Row, String> {
     match scene.added(table).as_slice() {
@@ -257,3 +257,76 @@ static RENAME: Task = Task {
     source: include_str!("changes.rs"),
     ..TOPIC
 };
+
+const ADD_TEAM: Step = Step::Tool("execute_sentry_tool", |_| {
+    behind("add_team_to_project", json!({ "projectSlug": "quay-web", "teamSlug": "dock-oncall" }))
+});
+
+fn teams(past: &[Value]) -> Value {
+    json!({ "status": "completed", "teams": column(past, "teams", "slug") })
+}
+
+static SHARE: Task = Task {
+    name: "add-team-to-project",
+    prompt: "Let the team dock-oncall work on the project quay-web of our Sentry organization \
+             harbor-lantern, beside the team that does already. Which teams are on it then?",
+    answer: r#"{"status":"completed","teams":["<slug>"]}"#,
+    shape: &[key("teams", KeyKind::List)],
+    tools: &["add_team_to_project"],
+    allowed: &["/projects/[slug=quay-web]/teams", "/projects/[slug=quay-web]/teams/**"],
+    checks: &[
+        TOOL,
+        state("q.state", |scene| same("the teams of quay-web", on_quay_web(scene)?, BOTH.to_vec())),
+        answer("q.facts", |scene| lists(scene, "teams", BOTH.into_iter())),
+    ],
+    shared: &[TOOL_SHARED],
+    references: &[script("reference", ON, &[ADD_TEAM], Says::Answer(teams))],
+    mutants: &[
+        mutant(
+            "M1",
+            "says it has",
+            &["q.tool", "q.state"],
+            LOOK,
+            Says::Answer(|_| json!({ "status": "completed", "teams": BOTH })),
+        )
+        .on(ON),
+        mutant(
+            "M2",
+            "takes the other team off",
+            &["q.state"],
+            &[
+                ADD_TEAM,
+                Step::Tool("execute_sentry_tool", |_| {
+                    let arguments = json!({ "projectSlug": "quay-web", "teamSlug": "web-crew" });
+                    behind("remove_team_from_project", arguments)
+                }),
+            ],
+            Says::Answer(|_| json!({ "status": "completed", "teams": BOTH })),
+        )
+        .on(ON),
+        mutant(
+            "M3",
+            "names the new one only",
+            &["q.facts"],
+            &[ADD_TEAM],
+            Says::Answer(|_| json!({ "status": "completed", "teams": ["dock-oncall"] })),
+        )
+        .on(ON),
+    ],
+    source: include_str!("changes.rs"),
+    ..TOPIC
+};
+
+const BOTH: [&str; 2] = ["dock-oncall", "web-crew"];
+
+/// The teams of quay-web at the end, by slug, sorted.
+fn on_quay_web<'s>(scene: &'s Scene<'_>) -> Result<Vec<&'s str>, String> {
+    let id = words(scene.known("projects", "slug", "quay-web")?, "id");
+    let teams = scene.end()["projects"][id]["teams"].as_array().ok_or("it is gone")?;
+    let slugs = teams
+        .iter()
+        .map(|it| Ok(words(scene.known("teams", "id", it.as_str().unwrap_or_default())?, "slug")));
+    let mut slugs = slugs.collect::<Result<Vec<_>, String>>()?;
+    slugs.sort_unstable();
+    Ok(slugs)
+}

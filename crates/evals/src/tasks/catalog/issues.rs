@@ -175,8 +175,8 @@ pub(super) fn newest<'s>(scene: &'s Scene<'_>, short_id: &str) -> Result<&'s Row
     events.max_by_key(|it| words(it, "timestamp")).ok_or_else(|| "it has no events".to_owned())
 }
 
-/// The id in the first line that begins with a text.
-fn word_after<'v>(past: &'v [Value], start: &str) -> &'v str {
+/// The word after a text that begins a line.
+pub(super) fn word_after<'v>(past: &'v [Value], start: &str) -> &'v str {
     let text = last(past).as_str().unwrap_or_default();
     let line = text.lines().find_map(|it| it.trim().strip_prefix(start)).unwrap_or_default();
     line.split_whitespace().next().unwrap_or_default()

@@ -2,6 +2,7 @@
 
 pub(super) mod changes;
 pub(super) mod events;
+pub(super) mod explore;
 pub(super) mod issues;
 pub(super) mod lists;
 pub(super) mod one_call;

@@ -97,6 +97,7 @@ fn serve() -> Result<(), stream::Lost> {
         nursery::fork_on_order()?;
     }
     let protections = jail::lock_down(&jail::Backstop::from_arguments(), Jail::Whole);
+    engine.warm_up();
     let port = Rc::new(stream::StreamPort::new());
     port.send(&FromWorker::Hello(Hello { build: BUILD, protections }))?;
     let ToWorker::Run(run) = port.receive()? else { return Err(stream::Lost) };

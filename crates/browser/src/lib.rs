@@ -12,29 +12,31 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 
-use crate::support::{PATIENCE, report_skip};
+/// How long a page may take to show what is waited for.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// WebDriver's name for the member that holds an element's id.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 /// A browser of our own with one tab; ended when dropped.
-pub(crate) struct Browser {
+#[derive(Debug)]
+pub struct Browser {
     driver: Child,
     port: u16,
     /// `http://127.0.0.1:PORT/session/ID`.
     session: String,
     client: Client,
+    pictures: PathBuf,
 }
 
 impl Browser {
-    /// Starts one; says so where the machine has none.
-    pub(crate) async fn start() -> Option<Self> {
-        let client = crate::support::client();
+    /// Starts one that keeps its pictures in this directory; says so where the machine has none.
+    pub async fn start(client: Client, pictures: PathBuf) -> Option<Self> {
         let mut command = Command::new("chromedriver");
         command.arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null());
         let Ok(mut driver) = command.spawn() else {
-            report_skip(
-                "chromedriver is not installed: `cargo xtask playground` does that on Debian",
+            eprintln!(
+                "skipped: chromedriver is not installed: `cargo xtask playground` does that on Debian"
             );
             return None;
         };
@@ -44,8 +46,13 @@ impl Browser {
             port.trim_end_matches('.').parse::<u16>().ok()
         });
         let port = port.unwrap();
-        let mut browser =
-            Self { driver, port, session: format!("http://127.0.0.1:{port}/session"), client };
+        let mut browser = Self {
+            driver,
+            port,
+            session: format!("http://127.0.0.1:{port}/session"),
+            client,
+            pictures,
+        };
         // The machine's own sandbox is not there for root, nor in containers.
         let arguments = [
             "--headless=new",
@@ -83,17 +90,18 @@ impl Browser {
         value
     }
 
-    pub(crate) async fn open(&self, url: &str) {
+    /// Goes to an address.
+    pub async fn open(&self, url: &str) {
         self.post("/url", json!({ "url": url })).await;
     }
 
     /// Runs the body of a function in the page.
-    pub(crate) async fn script(&self, code: &str) -> Value {
+    pub async fn script(&self, code: &str) -> Value {
         self.post("/execute/sync", json!({ "script": code, "args": [] })).await
     }
 
     /// Waits until a script answers something true, and returns it.
-    pub(crate) async fn until(&self, code: &str) -> Value {
+    pub async fn until(&self, code: &str) -> Value {
         let deadline = Instant::now() + PATIENCE;
         loop {
             let value = self.script(code).await;
@@ -110,7 +118,7 @@ impl Browser {
     }
 
     /// Waits until an element shows these words.
-    pub(crate) async fn shows(&self, selector: &str, words: &str) {
+    pub async fn shows(&self, selector: &str, words: &str) {
         let (selector, words) = (json!(selector), json!(words));
         let code = format!(
             "return [...document.querySelectorAll({selector})].some(it => it.innerText.includes({words}))"
@@ -119,7 +127,7 @@ impl Browser {
     }
 
     /// The text of the first element of a kind, as it is shown.
-    pub(crate) async fn text(&self, selector: &str) -> String {
+    pub async fn text(&self, selector: &str) -> String {
         let code = format!("return document.querySelector({})?.innerText ?? ''", json!(selector));
         self.script(&code).await.as_str().unwrap_or_default().to_owned()
     }
@@ -131,7 +139,7 @@ impl Browser {
     }
 
     /// Clicks as a person does.
-    pub(crate) async fn click(&self, selector: &str) {
+    pub async fn click(&self, selector: &str) {
         let usable = format!(
             "const it = document.querySelector({}); return it && !it.disabled && it.offsetParent !== null",
             json!(selector)
@@ -142,7 +150,7 @@ impl Browser {
     }
 
     /// Types as a person does, into what has the focus.
-    pub(crate) async fn press(&self, keys: &str) {
+    pub async fn press(&self, keys: &str) {
         let mut actions = Vec::new();
         for key in keys.chars() {
             actions.push(json!({ "type": "keyDown", "value": key.to_string() }));
@@ -152,7 +160,7 @@ impl Browser {
     }
 
     /// Presses one key while others are held.
-    pub(crate) async fn chord(&self, held: &[char], key: char) {
+    pub async fn chord(&self, held: &[char], key: char) {
         let act = |kind: &str, key: char| json!({ "type": kind, "value": key.to_string() });
         let mut actions: Vec<_> = held.iter().map(|it| act("keyDown", *it)).collect();
         actions.extend([act("keyDown", key), act("keyUp", key)]);
@@ -166,7 +174,7 @@ impl Browser {
     }
 
     /// Puts text in the place of what a field holds.
-    pub(crate) async fn write(&self, selector: &str, text: &str) {
+    pub async fn write(&self, selector: &str, text: &str) {
         self.until(&format!("return document.querySelector({}) !== null", json!(selector))).await;
         let id = self.element(selector).await;
         self.post(&format!("/element/{id}/clear"), json!({})).await;
@@ -174,7 +182,7 @@ impl Browser {
     }
 
     /// What assistive technology calls an element.
-    pub(crate) async fn label(&self, selector: &str) -> String {
+    pub async fn label(&self, selector: &str) -> String {
         let id = self.element(selector).await;
         let label =
             self.send(Method::GET, &format!("/element/{id}/computedlabel"), json!({})).await;
@@ -182,7 +190,7 @@ impl Browser {
     }
 
     /// Makes the machine's own theme light or dark.
-    pub(crate) async fn prefers(&self, scheme: &str) {
+    pub async fn prefers(&self, scheme: &str) {
         let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
         let body =
             json!({ "cmd": "Emulation.setEmulatedMedia", "params": { "features": features } });
@@ -190,16 +198,15 @@ impl Browser {
     }
 
     /// Keeps a picture of the page among the test's artifacts.
-    pub(crate) async fn picture(&self, name: &str) {
+    pub async fn picture(&self, name: &str) {
         let picture = self.send(Method::GET, "/screenshot", json!({})).await;
         let bytes = STANDARD.decode(picture.as_str().unwrap()).unwrap();
-        let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("playground");
-        std::fs::create_dir_all(&directory).unwrap();
-        std::fs::write(directory.join(format!("{name}.png")), bytes).unwrap();
+        std::fs::create_dir_all(&self.pictures).unwrap();
+        std::fs::write(self.pictures.join(format!("{name}.png")), bytes).unwrap();
     }
 
     /// What the console holds: errors, and breaches of the content security policy.
-    pub(crate) async fn complaints(&self) -> Vec<String> {
+    pub async fn complaints(&self) -> Vec<String> {
         let log = self.post("/se/log", json!({ "type": "browser" })).await;
         let severe = log.as_array().unwrap().iter().filter(|it| it["level"] == "SEVERE");
         severe.map(|it| it["message"].as_str().unwrap_or_default().to_owned()).collect()
