@@ -20,20 +20,20 @@ impl Page {
     /// Starts with a title.
     pub(crate) fn new(title: impl Display) -> Self {
         let mut page = Self::default();
-        page.push(format_args!("# {title}"));
+        page.push(format_args!("# {}", one_line(&title.to_string())));
         page
     }
 
     /// Starts a section.
     pub(crate) fn heading(&mut self, text: impl Display) -> &mut Self {
         self.gap();
-        self.push(format_args!("## {text}"))
+        self.push(format_args!("## {}", one_line(&text.to_string())))
     }
 
     /// Starts a part of a section.
     pub(crate) fn subheading(&mut self, text: impl Display) -> &mut Self {
         self.gap();
-        self.push(format_args!("### {text}"))
+        self.push(format_args!("### {}", one_line(&text.to_string())))
     }
 
     /// Adds a paragraph of ours.
@@ -45,7 +45,7 @@ impl Page {
     /// Adds a fact.
     pub(crate) fn fact(&mut self, name: &str, value: impl Display) -> &mut Self {
         self.before_item();
-        self.push(format_args!("- **{name}**: {}", inline(&value.to_string())))
+        self.push(format_args!("- **{}**: {}", inline(name), inline(&value.to_string())))
     }
 
     /// Adds a fact that may not be known.
@@ -64,13 +64,13 @@ impl Page {
     ) -> &mut Self {
         let values: Vec<String> = values.into_iter().map(code).collect();
         self.before_item();
-        self.push(format_args!("- **{name}**: {}", values.join(", ")))
+        self.push(format_args!("- **{}**: {}", inline(name), values.join(", ")))
     }
 
     /// Adds an address, which is of no use when it is cut.
     pub(crate) fn link(&mut self, name: &str, address: &str) -> &mut Self {
         self.before_item();
-        self.push(format_args!("- **{name}**: {address}"))
+        self.push(format_args!("- **{}**: {}", inline(name), one_line(address)))
     }
 
     /// Adds how many there are of what is not listed, where there are any.
@@ -186,10 +186,15 @@ fn lines(text: &str) -> String {
     text.chars().map(|it| if it == '\n' { it } else { harmless(it) }).collect()
 }
 
-/// A value on one line, without what could lead a reader astray, shortened.
-pub(crate) fn inline(text: &str) -> String {
+/// A value on one line, without what could lead a reader astray.
+fn one_line(text: &str) -> String {
     let clean: String = text.chars().map(harmless).collect();
-    let line = clean.split_whitespace().collect::<Vec<_>>().join(" ");
+    clean.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The same, shortened.
+pub(crate) fn inline(text: &str) -> String {
+    let line = one_line(text);
     if line.chars().count() <= LONGEST_INLINE {
         return line;
     }
@@ -200,6 +205,19 @@ pub(crate) fn inline(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A name may come from outside as well: of an environment, of a series.
+    #[test]
+    fn no_line_of_a_page_can_begin_another() {
+        let odd = "a\n## b\u{202e}";
+        let mut page = Page::new(odd);
+        page.heading(odd).subheading(odd).fact(odd, odd).code_fact(odd, ["x"]).link(odd, odd);
+        assert_eq!(
+            page.into_text(),
+            "# a ## b\u{fffd}\n\n## a ## b\u{fffd}\n\n### a ## b\u{fffd}\n\n- **a ## b\u{fffd}**: a ## b\u{fffd}\n\
+             - **a ## b\u{fffd}**: `x`\n- **a ## b\u{fffd}**: a ## b\u{fffd}\n"
+        );
+    }
 
     #[test]
     fn a_page_reads_as_markdown() {
