@@ -1,5 +1,6 @@
 //! The command line of `cargo xtask eval`, and the one reader of the environment.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -264,6 +265,12 @@ async fn run_trials(root: &Path, options: RunOptions) -> Result<u8> {
         }
     }
     ensure!(!units.is_empty(), "there is nothing to run");
+    let surfaces: BTreeSet<&str> = units.iter().map(|it| it.setting.surface.name()).collect();
+    ensure!(
+        options.report.is_none() || surfaces.len() == 1,
+        "`--report` is for one surface, here are {}: choose with `--surface`",
+        Vec::from_iter(surfaces).join(", ")
+    );
     let folder = root.join(&options.out);
     let mut setup = setup(root, &folder, options.server.document.as_deref(), &units)?;
     // Scripts leave nothing behind in a server; models get a fresh one each.

@@ -83,8 +83,9 @@ impl Request {
     }
 }
 
+/// Whether a method may change something. `CALL` is none: it was asked for by an id that no operation has.
 fn writes(method: &str) -> bool {
-    !matches!(method, "GET" | "HEAD" | "OPTIONS")
+    !matches!(method, "GET" | "HEAD" | "OPTIONS" | "CALL")
 }
 
 /// A call of a tool as it went over the wire.
@@ -164,4 +165,35 @@ impl Evidence {
 
 fn text<'v>(value: &'v Value, key: &str) -> &'v str {
     value[key].as_str().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn told(method: &str, path: &str, outcome: &str) -> Evidence {
+        let call = json!({ "method": method, "path": path, "outcome": outcome });
+        let tool = ToolCall {
+            n: 1,
+            tool: "execute".to_owned(),
+            arguments: json!({}),
+            result: json!({ "calls": [call] }).to_string(),
+            is_error: true,
+            ms: 1,
+            at_ms: 1,
+            requests: (0, 0),
+        };
+        Evidence { tools: vec![tool], ..Evidence::default() }
+    }
+
+    #[test]
+    fn a_refused_write_is_an_attempt_and_a_misspelt_operation_is_none() {
+        let refused = told("POST", "/api/0/a/", "refused");
+        assert_eq!(refused.attempted_writes(), ["POST /api/0/a/ (refused)"]);
+        let misspelt = told("CALL", "listOrganizationRepositories", "refused");
+        assert_eq!(misspelt.attempted_writes(), [""; 0]);
+        assert_eq!((refused.refused(), misspelt.refused()), (1, 1));
+    }
 }

@@ -294,6 +294,7 @@ mod tests {
     fn what_documents_are_written_in_is_read_the_short_way() {
         for text in [
             "a: 1\nb:\n- x\n-   y: 2\n    z: [a, \"b\", {c: d}]\n-\n  - 3\nc:\n",
+            "a: t\n\n  E\nb: n\n  o\nc: true\n",
             "# note\n\n---x: 1",
             "---\n'a''b': \"c\\\"\\u00e9\\\n  d\"  # note\n",
             "a: one\n two\n\n\n  three # note\nb: 'one\n\n  two '\nc: \"a  \n\n b\\ \n c\"\n",

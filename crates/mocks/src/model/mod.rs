@@ -102,13 +102,28 @@ impl ModelRequest {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The names of the tools that are offered.
+    /// The names of the tools that are offered; of those in a namespace, with its name and `__` before.
     pub fn tools(&self) -> Vec<String> {
         let name = |tool: &Value| {
             let name = tool.get("name").or_else(|| tool["function"].get("name"));
             name.and_then(Value::as_str).map(str::to_owned)
         };
-        self.body["tools"].as_array().into_iter().flatten().filter_map(name).collect()
+        let tools = self.body["tools"].as_array().into_iter().flatten();
+        tools
+            .flat_map(|tool| match namespace(tool) {
+                Some((space, tools)) => {
+                    let names = tools.iter().filter_map(name);
+                    names.map(|it| format!("{space}__{it}")).collect()
+                }
+                None => Vec::from_iter(name(tool)),
+            })
+            .collect()
+    }
+
+    /// The names of the namespaces that tools are offered in.
+    fn namespaces(&self) -> Vec<&str> {
+        let tools = self.body["tools"].as_array().into_iter().flatten();
+        tools.filter_map(|it| Some(namespace(it)?.0)).collect()
     }
 
     /// The results of tools in the whole conversation, oldest first.
@@ -213,10 +228,17 @@ impl Drop for ModelServer {
     }
 }
 
+/// The name and the tools of what is no tool but a namespace.
+fn namespace(tool: &Value) -> Option<(&str, &[Value])> {
+    let tools = tool["tools"].as_array().filter(|_| tool["type"] == "namespace")?;
+    Some((tool["name"].as_str()?, tools))
+}
+
 /// What an answer is made of, whichever form it takes.
 struct Turn<'a> {
     id: String,
     model: &'a str,
+    namespaces: &'a [&'a str],
     text: &'a str,
     calls: &'a [(String, Value)],
     tokens: Tokens,
@@ -262,9 +284,11 @@ async fn serve(
     let model = request.body["model"].as_str().unwrap_or("unnamed");
     // A name stands for whatever is its newest version, as with real ones.
     let resolved = format!("{model}-2026-11-30");
+    let namespaces = request.namespaces();
     let turn = |text, calls, tokens| Turn {
         id: number.to_string(),
         model: &resolved,
+        namespaces: &namespaces,
         text,
         calls,
         tokens,

@@ -52,14 +52,21 @@ fn items(turn: &Turn<'_>) -> Vec<Value> {
         }));
     }
     items.extend(turn.calls.iter().enumerate().map(|(index, (name, arguments))| {
-        json!({
+        let mut spaces = turn.namespaces.iter();
+        let within = spaces.find_map(|it| Some((it, name.strip_prefix(*it)?.strip_prefix("__")?)));
+        let mut item = json!({
             "type": "function_call",
             "id": format!("fc_{}_{index}", turn.id),
             "call_id": turn.call_id(index),
             "name": name,
             "arguments": written(arguments),
             "status": "completed",
-        })
+        });
+        if let Some((space, name)) = within {
+            item["namespace"] = json!(space);
+            item["name"] = json!(name);
+        }
+        item
     }));
     items
 }

@@ -64,11 +64,12 @@ fn fold(text: &mut String, breaks: usize) {
 
 /// Whether a plain scalar may be a number, a boolean or null.
 pub(super) fn may_be_special(text: &str) -> bool {
+    if text.contains([' ', '\n']) {
+        return false;
+    }
     match text.bytes().next() {
-        Some(b'0'..=b'9' | b'+' | b'-' | b'.' | b'~') => {
-            // Alone on a line, the marks would begin and end documents.
-            !text.contains([' ', '\n']) && !matches!(text, "---" | "...")
-        }
+        // Alone on a line, the marks would begin and end documents.
+        Some(b'0'..=b'9' | b'+' | b'-' | b'.' | b'~') => !matches!(text, "---" | "..."),
         Some(b'n' | b'N' | b't' | b'T' | b'f' | b'F') => text.len() <= 5,
         _ => false,
     }
