@@ -39,6 +39,12 @@ fn play(script: &Script, request: &ModelRequest) -> ModelAnswer {
     let mut past: Vec<Value> = Vec::new();
     let mut confirm = None;
     for result in request.results() {
+        // Codex says how long a call took, and gives its answer below.
+        let result =
+            match result.strip_prefix("Wall time: ").and_then(|it| it.split_once("Output:")) {
+                Some((_, answer)) => answer.trim().to_owned(),
+                None => result,
+            };
         let report: Value = serde_json::from_str(&result).unwrap_or(Value::String(result));
         if report["status"] == "needs_confirmation" {
             confirm = report.get("confirm").cloned();
