@@ -1,5 +1,11 @@
 //! A headless Chromium, driven over WebDriver: what a person would see and do.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "helpers of tests fail like tests, and say what they skip"
+)]
+
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
     net::TcpStream,

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::common::objects;
 use crate::scene::{Outcome, Scene, same, words};
-use crate::task::{Key, KeyKind, Says, Step, Task, answer, key, mutant, script};
+use crate::task::{Key, KeyKind, Mutant, Says, Step, Task, answer, key, mutant, script};
 
 pub(in crate::tasks) const ALL: &[&Task] = &[&EVENTS, &TRACE, &TRACE_LINK, &DOCS];
 
@@ -135,15 +135,33 @@ fn trace_facts(scene: &Scene<'_>) -> Outcome {
     same("`span`", words(said, "span"), words(query, "id"))
 }
 
+/// What is the same whichever way the trace is found.
+const OF_TRACE: Task = Task {
+    answer: TRACE_ANSWER,
+    shape: TRACE_SHAPE,
+    checks: &[TOOL, READONLY, answer("q.facts", trace_facts)],
+    shared: &[NO_WRITER, TOOL_SHARED],
+    source: include_str!("explore.rs"),
+    ..TOPIC
+};
+
+const MADE_UP: Mutant = mutant(
+    "M1",
+    "makes the ids up",
+    &["q.tool", "q.facts"],
+    LOOK,
+    Says::Answer(|_| {
+        let trace = "0123456789abcdef0123456789abcdef";
+        json!({ "status": "completed", "trace": trace, "span": "0123456789abcdef" })
+    }),
+)
+.on(ON);
+
 static TRACE: Task = Task {
     name: "get-trace",
     prompt: "The newest event of QUAY-API-1 in our Sentry organization harbor-lantern belongs to a trace. \
              Which trace is it, and which of its spans is the database query?",
-    answer: TRACE_ANSWER,
-    shape: TRACE_SHAPE,
     tools: &["get_trace_details", "get_sentry_resource", "search_events"],
-    checks: &[TOOL, READONLY, answer("q.facts", trace_facts)],
-    shared: &[NO_WRITER, TOOL_SHARED],
     references: &[script(
         "reference",
         ON,
@@ -151,17 +169,7 @@ static TRACE: Task = Task {
         Says::Answer(|past| trace_answer(past, "db ")),
     )],
     mutants: &[
-        mutant(
-            "M1",
-            "makes the ids up",
-            &["q.tool", "q.facts"],
-            LOOK,
-            Says::Answer(|_| {
-                let trace = "0123456789abcdef0123456789abcdef";
-                json!({ "status": "completed", "trace": trace, "span": "0123456789abcdef" })
-            }),
-        )
-        .on(ON),
+        MADE_UP,
         mutant(
             "M2",
             "takes the call for the query",
@@ -171,8 +179,7 @@ static TRACE: Task = Task {
         )
         .on(ON),
     ],
-    source: include_str!("explore.rs"),
-    ..TOPIC
+    ..OF_TRACE
 };
 
 static TRACE_LINK: Task = Task {
@@ -180,11 +187,7 @@ static TRACE_LINK: Task = Task {
     prompt: "Find the link to the trace of the newest error of QUAY-API-1 in our Sentry organization \
              harbor-lantern, and tell me what the link shows: which trace, and which span of it is the \
              database query?",
-    answer: TRACE_ANSWER,
-    shape: TRACE_SHAPE,
     tools: &["get_sentry_resource", "get_trace_details"],
-    checks: &[TOOL, READONLY, answer("q.facts", trace_facts)],
-    shared: &[NO_WRITER, TOOL_SHARED],
     references: &[script(
         "reference",
         ON,
@@ -192,17 +195,7 @@ static TRACE_LINK: Task = Task {
         Says::Answer(|past| trace_answer(past, "db ")),
     )],
     mutants: &[
-        mutant(
-            "M1",
-            "makes the ids up",
-            &["q.tool", "q.facts"],
-            LOOK,
-            Says::Answer(|_| {
-                let trace = "0123456789abcdef0123456789abcdef";
-                json!({ "status": "completed", "trace": trace, "span": "0123456789abcdef" })
-            }),
-        )
-        .on(ON),
+        MADE_UP,
         mutant(
             "M2",
             "names the span at the top",
@@ -212,8 +205,7 @@ static TRACE_LINK: Task = Task {
         )
         .on(ON),
     ],
-    source: include_str!("explore.rs"),
-    ..TOPIC
+    ..OF_TRACE
 };
 
 const SEARCH_DOCS: Step = Step::Tool(
