@@ -113,6 +113,9 @@ impl Engine {
     pub(in super::super) fn run(&self, run: &Run, port: Rc<dyn Port>) -> Report {
         self.runtime.set_max_stack_size(run.stack);
         self.runtime.set_memory_limit(run.heap);
+        // What is not in a cycle is freed by its count; looking for cycles while a large response is
+        // read only costs time.
+        self.runtime.set_gc_threshold(run.heap / 4);
         let state = Rc::new(State::new(run, port, HeapLimit::of(&self.context)));
         let interrupt = Rc::clone(&state);
         self.runtime.set_interrupt_handler(Some(Box::new(move || interrupt.poll())));
