@@ -11,7 +11,10 @@ use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::{Value, json, value::RawValue};
 use test_client::raw::Session;
 
-use crate::demo::world::World;
+use crate::{
+    demo::world::World,
+    memory::{RESIDENT, megabytes},
+};
 
 /// The server's own limits, for which no option was given.
 const CPU: f64 = 5.0;
@@ -228,13 +231,7 @@ impl Host {
     }
 
     fn resident_mb(&self) -> Result<f64> {
-        let id = self.session.id().context("the server is gone")?;
-        let status = std::fs::read_to_string(format!("/proc/{id}/status"))
-            .context("memory is read from /proc")?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        let kilobytes: f64 =
-            line.context("the server is gone")?.trim().trim_end_matches("kB").trim().parse()?;
-        Ok(kilobytes / 1e3)
+        megabytes(self.session.id().context("the server is gone")?, RESIDENT)
     }
 }
 

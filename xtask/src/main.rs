@@ -24,6 +24,8 @@ mod hostile;
 #[cfg(feature = "full")]
 mod interop;
 #[cfg(feature = "full")]
+mod memory;
+#[cfg(feature = "full")]
 mod specs;
 
 use std::{env, path::Path, process::ExitCode};

@@ -1,6 +1,5 @@
 //! The command line of `cargo xtask eval`, and the one reader of the environment.
 
-use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -228,12 +227,6 @@ fn variable(name: &str) -> Option<String> {
 
 async fn run_trials(root: &Path, options: RunOptions) -> Result<u8> {
     let chosen = chosen(&options.task, &options.suite)?;
-    let one = chosen.len() == 1;
-    ensure!(
-        options.report.is_none() || one,
-        "`--report` is for one task, here are {}",
-        chosen.len()
-    );
     let model = !is_scripted(&options.agent);
     let budgets =
         Budgets { max_turns: options.max_turns, wall_s: options.wall, ..Budgets::default() };
@@ -265,12 +258,6 @@ async fn run_trials(root: &Path, options: RunOptions) -> Result<u8> {
         }
     }
     ensure!(!units.is_empty(), "there is nothing to run");
-    let surfaces: BTreeSet<&str> = units.iter().map(|it| it.setting.surface.name()).collect();
-    ensure!(
-        options.report.is_none() || surfaces.len() == 1,
-        "`--report` is for one surface, here are {}: choose with `--surface`",
-        Vec::from_iter(surfaces).join(", ")
-    );
     let folder = root.join(&options.out);
     let mut setup = setup(root, &folder, options.server.document.as_deref(), &units)?;
     // Scripts leave nothing behind in a server; models get a fresh one each.

@@ -1,6 +1,6 @@
 //! Many trials at once, gathered into reports.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -85,6 +85,14 @@ pub struct Template {
 
 /// Runs the trials, a few at a time, and writes a report for each task and surface.
 pub async fn run(plan: &Plan, units: Vec<Unit>, progress: Progress<'_>) -> Result<Vec<PathBuf>> {
+    let reports: BTreeSet<_> =
+        units.iter().map(|it| (it.setting.task.name, it.setting.surface.name())).collect();
+    ensure!(
+        plan.report.is_none() || reports.len() <= 1,
+        "`--report` is for one task and surface, here are {}: choose with `--task` and `--surface`",
+        Vec::from_iter(reports.iter().map(|(task, surface)| format!("{task} on {surface}")))
+            .join(", ")
+    );
     std::fs::create_dir_all(plan.folder.join("evidence"))
         .with_context(|| format!("cannot create `{}`", plan.folder.display()))?;
     std::fs::create_dir_all(plan.folder.join("states"))?;
@@ -132,7 +140,6 @@ pub async fn run(plan: &Plan, units: Vec<Unit>, progress: Progress<'_>) -> Resul
         group.trials.push(trial);
     }
     let mut written = Vec::new();
-    ensure!(plan.report.is_none() || groups.len() <= 1, "`--report` is for one task and surface");
     for group in groups.into_values() {
         let report = group.report(plan);
         let name = format!("{}.json", stem(&report.task, &plan.agent, report.surface));

@@ -17,7 +17,10 @@ use tokio::{
     net::TcpStream,
 };
 
-use crate::demo::world::binary;
+use crate::{
+    demo::world::binary,
+    memory::{OWN, RESIDENT, megabytes},
+};
 
 const SDK: &str = "@modelcontextprotocol/sdk@1.32.2";
 /// Callers at once, each on a connection of its own.
@@ -195,8 +198,8 @@ async fn measure(server: &Server, message: &Value) -> Result<Value> {
         "a_second": times.len() as f64 / took,
         "p50_ms": ms(times.len() / 2),
         "p99_ms": ms(times.len() * 99 / 100),
-        "mb": memory_mb(server.child.id(), "VmRSS:")?,
-        "own_mb": memory_mb(server.child.id(), "RssAnon:")?,
+        "mb": megabytes(server.child.id(), RESIDENT)?,
+        "own_mb": megabytes(server.child.id(), OWN)?,
     }))
 }
 
@@ -217,15 +220,7 @@ async fn abandon(server: &Server) -> Result<Value> {
     // One more is served when those before it are done with.
     Connection::open(&server.address).await?.call(&whole).await?;
     let process = server.child.id();
-    Ok(json!({ "mb": memory_mb(process, "VmRSS:")?, "own_mb": memory_mb(process, "RssAnon:")? }))
-}
-
-fn memory_mb(process: u32, which: &str) -> Result<f64> {
-    let status = fs::read_to_string(format!("/proc/{process}/status"))?;
-    let line =
-        status.lines().find_map(|line| line.strip_prefix(which)).context("no such memory")?;
-    let kilobytes: f64 = line.trim().trim_end_matches("kB").trim().parse()?;
-    Ok(kilobytes / 1e3)
+    Ok(json!({ "mb": megabytes(process, RESIDENT)?, "own_mb": megabytes(process, OWN)? }))
 }
 
 /// A connection that is kept: the client's own cost must not hide the server's.

@@ -13,6 +13,8 @@ use mcp_core::openapi::{self, LoadOptions, source::Loaded};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Map, Value, json};
 
+use crate::memory::{RESIDENT, megabytes};
+
 /// Runs of each measurement; the median is printed.
 const RUNS: usize = 5;
 /// Asks the child process for one measurement: `--one WAY FILE`.
@@ -124,7 +126,7 @@ pub(crate) fn one(way: &str, file: &Path) -> Result<()> {
     // What any server has in memory that has read a document, however small: its own code above all.
     drop(Loaded::new(openapi::load(SMALLEST, &LoadOptions::default())?));
     let bytes = fs::read(file)?;
-    let empty = resident_mb()? - bytes.len() as f64 / 1e6;
+    let empty = megabytes("self", RESIDENT)? - bytes.len() as f64 / 1e6;
     let started = cpu_time();
     let held: Box<dyn std::any::Any> = match way {
         "ready" => Box::new(Loaded::new(openapi::load(&bytes, &LoadOptions::default())?)),
@@ -134,7 +136,7 @@ pub(crate) fn one(way: &str, file: &Path) -> Result<()> {
     };
     let cpu = cpu_time() - started;
     drop(bytes);
-    let mb = resident_mb()? - empty;
+    let mb = megabytes("self", RESIDENT)? - empty;
     drop(held);
     println!("{}", json!({ "cpu_ms": cpu.as_secs_f64() * 1e3, "mb": mb }));
     Ok(())
@@ -143,11 +145,4 @@ pub(crate) fn one(way: &str, file: &Path) -> Result<()> {
 fn cpu_time() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
-}
-
-fn resident_mb() -> Result<f64> {
-    let status = fs::read_to_string("/proc/self/status").context("memory is read from /proc")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
-    let kilobytes: f64 = line.trim().trim_end_matches("kB").trim().parse()?;
-    Ok(kilobytes / 1e3)
 }

@@ -3,7 +3,6 @@
 
 use std::{
     collections::BTreeMap,
-    fs,
     path::Path,
     process::Command,
     time::{Duration, Instant},
@@ -14,7 +13,10 @@ use mocks::{Action, Fault, Mock, Phase, World};
 use serde_json::{Map, Value, json};
 use test_client::raw::Session;
 
-use crate::demo::world::binary;
+use crate::{
+    demo::world::binary,
+    memory::{PEAK, megabytes},
+};
 
 /// Calls of each case; the median is printed.
 const RUNS: usize = 7;
@@ -91,7 +93,7 @@ async fn measure(server: &Path, case: &Case) -> Result<Value> {
         ensure!(text.contains(case.says), "`{}` is not in the answer:\n{text}", case.says);
         size = text.len();
     }
-    let peak = peak_mb(session.id().context("the server is gone")?)?;
+    let peak = megabytes(session.id().context("the server is gone")?, PEAK)?;
     let body = case.answers.last().map(|(_, body)| body.as_str()).unwrap_or_default();
     let plain = (0..RUNS).map(|_| {
         let begun = Instant::now();
@@ -114,14 +116,6 @@ fn answered(route: &str, body: &str) -> Fault {
     let headers = BTreeMap::from([("content-type".to_owned(), "application/json".to_owned())]);
     let action = Action::Respond { status: 200, headers, body: body.to_owned() };
     Fault::new(route, "GET", route, Phase::Before, action)
-}
-
-fn peak_mb(process: u32) -> Result<f64> {
-    let status = fs::read_to_string(format!("/proc/{process}/status"))
-        .context("memory is read from /proc")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no VmHWM")?;
-    let kilobytes: f64 = line.trim().trim_end_matches("kB").trim().parse()?;
-    Ok(kilobytes / 1e3)
 }
 
 fn median(mut times: Vec<Duration>) -> Value {

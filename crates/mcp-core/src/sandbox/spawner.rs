@@ -32,7 +32,7 @@ use super::worker::Backstop;
 #[cfg(target_os = "linux")]
 const NURSERIES: usize = 3;
 
-/// Has a heap that grows grow in large steps and pages: a response of megabytes takes a fifth less time.
+/// Has a heap that grows grow in large steps and pages: a response of megabytes takes about a tenth less time.
 const HEAP: &str = "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=4194304";
 /// Time between the end of a run and the start of the next worker: the answer has the processors first.
 const BREATHER: Duration = Duration::from_millis(1);
